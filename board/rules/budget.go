@@ -199,8 +199,7 @@ func (m *spendJudge) checkClaim(l Line) string {
 	if oid, _ := m.Find(m.Parents[0], m.Law.Root+"/pause.toml"); oid != "" {
 		return "a task was claimed while work was paused"
 	}
-	left := m.readLeaseLeft(r)
-	if why := m.checkReservation(r, left); why != "" {
+	if why := m.checkReservation(r, m.readLeaseLeft(r)); why != "" {
 		return why
 	}
 	want := budget.MicroUSD(r.Reserved)

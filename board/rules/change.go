@@ -147,8 +147,7 @@ func (j *judge) rejudge(s pipeline.Story, files []*File, exact bool) {
 	if !ok || !exact || len(j.Parents) != 1 {
 		return
 	}
-	edits := j.readEdits(files)
-	j.compareVerdict(s, t, law, c.OID, edits)
+	j.compareVerdict(s, t, law, c.OID, j.readEdits(files))
 }
 
 // compareVerdict compares the recorded verdict with the one that the same rules give now.
@@ -239,8 +238,7 @@ func (j *judge) checkOpsNamed() {
 			continue
 		}
 		j.checked++
-		records := j.ReadLedger(j.OID, l.Record.Run)
-		stories, _ := pipeline.ReadOps(records)
+		stories, _ := pipeline.ReadOps(j.ReadLedger(j.OID, l.Record.Run))
 		at := slices.IndexFunc(stories, func(s pipeline.Story) bool { return s.Op().ID == id && s.Op().Task == l.Record.Task })
 		switch {
 		case id == "":

@@ -161,8 +161,7 @@ func (j *judge) checkRulesMoved() {
 		return
 	}
 	for path, run := range j.ledgersChanged(1) {
-		now := j.countWorkClaims(j.OID, run)
-		if was := j.countWorkClaims(j.Parents[1], run); now > was {
+		if j.countWorkClaims(j.OID, run) > j.countWorkClaims(j.Parents[1], run) {
 			j.addFinding(path, 1, "a machine merges %s under what %s claimed without it; two drains ran at once", j.Sides[0][rules].Path, run)
 		}
 	}
@@ -190,8 +189,7 @@ func (j *judge) findOvertakingClaim(rel string) repo.Commit {
 		if len(c.Parents) == 0 {
 			return repo.Commit{}
 		}
-		now := j.FindInBundle(at, rel)
-		if was := j.FindInBundle(c.Parents[0], rel); was != now {
+		if j.FindInBundle(c.Parents[0], rel) != j.FindInBundle(at, rel) {
 			return repo.Commit{}
 		}
 		if other := Trailer(c, "Odd-Run"); other != "" && other != j.Run && len(c.Parents) == 1 && !isDecision(c) {
@@ -214,14 +212,12 @@ func (j *judge) addsClaim(c repo.Commit, run string) bool {
 	if now == 0 {
 		return false
 	}
-	was := j.countWorkClaims(c.Parents[0], run)
-	return now > was
+	return now > j.countWorkClaims(c.Parents[0], run)
 }
 
 // countWorkClaims returns how many claims a run's ledger has in a commit, without refreshes.
 func (j *judge) countWorkClaims(at repo.OID, run string) (n int) {
-	records := j.ReadLedger(at, run)
-	for _, r := range records {
+	for _, r := range j.ReadLedger(at, run) {
 		if r.Kind == event.Claim && r.Claim().RefreshOf == "" {
 			n++
 		}
@@ -241,8 +237,7 @@ func (j *judge) isTakenForDead() bool {
 			since = l.Claim.TS
 		}
 	}
-	s := j.ReadState(j.Parents[0])
-	swept, err := s.Swept(j.Run, since)
+	swept, err := j.ReadState(j.Parents[0]).Swept(j.Run, since)
 	j.Must(IgnoreDamaged(err))
 	return swept || err != nil // nobody knows what a damaged ledger recorded
 }

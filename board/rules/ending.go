@@ -122,8 +122,7 @@ func (j *judge) hasOps(tasks []waitingTask) bool {
 func (j *judge) checkNewProblems(now ops, tasks []waitingTask) {
 	var before []pipeline.Problem
 	for _, p := range j.Parents {
-		was := j.readOps(p, tasks)
-		before = append(before, was.problems...)
+		before = append(before, j.readOps(p, tasks).problems...)
 	}
 	for _, p := range now.problems {
 		o := now.findOp(p.Op)

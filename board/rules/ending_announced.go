@@ -43,8 +43,7 @@ func (j *judge) checkAnnouncements(now ops) {
 // checkAnnounced reports an op that the closed claim of a run announced and no ledger records. How a recorded op ends
 // is judged with that op.
 func (j *judge) checkAnnounced(l Line, run string, now ops) {
-	ids := j.announcedOps(run, l.Record.Task)
-	for _, id := range ids {
+	for _, id := range j.announcedOps(run, l.Record.Task) {
 		j.checked++
 		if o := now.findOp(id); o == nil {
 			j.addFinding(l.Path, l.N, "the claim of %s on %s announced %s, and is closed with no record of how that op ended", run, l.Record.Task, id)

@@ -82,8 +82,7 @@ func (j *judge) wasDone(f *File) bool {
 		if !ok || ch.New != "" || !strings.HasSuffix(rel, ".md") {
 			continue
 		}
-		b := j.ReadFile(ch.Old, ch.OldMode)
-		old, _ := ParseAtom(rel, b)
+		old, _ := ParseAtom(rel, j.ReadFile(ch.Old, ch.OldMode))
 		if TaskState(old) == board.Done && old.ID == f.Is.ID {
 			return true
 		}

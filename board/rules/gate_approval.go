@@ -69,8 +69,7 @@ func (j *judge) findWaitingRecord(t board.Task, p string) (*event.Record, string
 		return nil, fmt.Sprintf("done with proposal %s of %s, the task waited with %s of %s",
 			cmp.Or(ShortID(p), "none"), cmp.Or(j.Run, "no run"), cmp.Or(ShortID(t.Result.Commit), "none"), cmp.Or(t.Result.Run, "no run"))
 	}
-	all := j.FindOutcomes(t.Result.Run, string(t.ID))
-	for _, r := range all {
+	for _, r := range j.FindOutcomes(t.Result.Run, string(t.ID)) {
 		if r.Outcome().Proposal == p && r.Outcome().Verdict == string(board.Review) {
 			return r.Record, ""
 		}
@@ -246,8 +245,7 @@ func (j *judge) hadLanded(proposal string) bool {
 	if !j.IsAncestor(repo.OID(proposal), j.Parents[0]) {
 		return false
 	}
-	p := j.ReadCommit(repo.OID(proposal))
-	return j.landedByItself(p)
+	return j.landedByItself(j.ReadCommit(repo.OID(proposal)))
 }
 
 // findOutsideBundle returns a file outside the bundle that the act changes against its first parent, "" for none.

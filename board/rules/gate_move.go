@@ -103,8 +103,7 @@ func (j *judge) checkHolder(f *File, old board.Task, mover board.Mover) string {
 
 // checkEligible returns why no drain may claim the task, as the board was before the act.
 func (j *judge) checkEligible(t board.Task) string {
-	all := j.findDependencies(&t)
-	if why := board.Eligible(&t.Row, all, j.Author.When); why != "" {
+	if why := board.Eligible(&t.Row, j.findDependencies(&t), j.Author.When); why != "" {
 		return fmt.Sprintf("%s claims a task that no drain takes: %s", j.Run, why)
 	}
 	return ""

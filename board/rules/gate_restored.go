@@ -17,8 +17,7 @@ func (j *judge) isWithdrawn(rel string, was repo.Change) bool {
 	if j.Kind != Person || len(j.Parents) != 1 || !strings.HasPrefix(LedgerRun(rel), "op-") {
 		return false
 	}
-	b := j.ReadFile(was.Old, was.OldMode)
-	records, broken := event.Read(b)
+	records, broken := event.Read(j.ReadFile(was.Old, was.OldMode))
 	tasks := j.waitingTasks()
 	if broken != nil {
 		return false

@@ -68,8 +68,7 @@ func (j *judge) readSyncApproval(c repo.Commit, p string, paths [][3]string) (is
 	if Trailer(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p {
 		return refused(", which is not upon the proposal " + ShortID(p))
 	}
-	law := j.LawAt(c.Parents[0])
-	for _, email := range []string{law.AgentEmail, j.Law.AgentEmail} {
+	for _, email := range []string{j.LawAt(c.Parents[0]).AgentEmail, j.Law.AgentEmail} {
 		if strings.EqualFold(c.Author.Email, email) || strings.EqualFold(c.Committer.Email, email) {
 			return refused(", which the agent made")
 		}

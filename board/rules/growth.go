@@ -157,8 +157,7 @@ func (j *judge) isUnion(old, b []byte, name string) bool {
 		if oid == "" {
 			continue
 		}
-		rows := j.Blob(repo.OID(oid))
-		for row := range bytes.SplitSeq(rows, []byte("\n")) {
+		for row := range bytes.SplitSeq(j.Blob(repo.OID(oid)), []byte("\n")) {
 			theirs[string(row)] = true
 		}
 	}
@@ -200,8 +199,7 @@ func (j *judge) checkOneLedger() {
 			continue
 		}
 		j.checkLedgerMonth(f)
-		months := j.Names(j.OID, j.Root+"ledger")
-		for _, m := range months {
+		for _, m := range j.Names(j.OID, j.Root+"ledger") {
 			rel := "ledger/" + m + "/" + run + ".jsonl"
 			if other := j.FindInBundle(j.OID, rel); other != "" && rel != f.Rel {
 				j.addFinding(f.Path, 1, "is a second ledger file of %s, which has %s; a run keeps one, from its beginning", run, rel)

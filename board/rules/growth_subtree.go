@@ -68,8 +68,7 @@ func (j *judge) keepsAllBelow(prefix string, i int, gone []string) bool {
 		if is == "" {
 			return false
 		}
-		b := j.Blob(repo.OID(is))
-		if _, grown := j.CountKeptLines(b, []repo.OID{repo.OID(was)}); !grown {
+		if _, grown := j.CountKeptLines(j.Blob(repo.OID(is)), []repo.OID{repo.OID(was)}); !grown {
 			return false
 		}
 	}

@@ -92,8 +92,7 @@ func (j *judge) readEntries(at repo.OID, name string, after int) []journal.Entry
 		return nil
 	}
 	blob, mode := j.Find(at, path.Join(law.Root, strings.TrimPrefix(name, law.Root+"/")))
-	b := j.ReadFile(blob, mode)
-	all, _, err := journal.Parse(b)
+	all, _, err := journal.Parse(j.ReadFile(blob, mode))
 	if err != nil {
 		return nil // an unreadable journal has no entries
 	}
@@ -124,8 +123,7 @@ func (j *judge) checkJournaled(l Line) string {
 		c = &Claim{Record: r}
 	}
 	if r.Kind == event.Abandoned {
-		all := j.ReadLedger(j.Parents[0], r.DeadRun)
-		for _, old := range all {
+		for _, old := range j.ReadLedger(j.Parents[0], r.DeadRun) {
 			if old.Opens() && old.Task == r.Task {
 				c = &Claim{Record: old}
 			}

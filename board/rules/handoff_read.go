@@ -46,8 +46,7 @@ func (j *judge) readHandoff(at repo.OID, name, want string) (storedHandoff, bool
 	if !strings.HasPrefix(mode, "100") || want != "" && want != string(blob) {
 		return h, false
 	}
-	b := j.Blob(blob)
-	a, fault := ParseAtom(h.path, b)
+	a, fault := ParseAtom(h.path, j.Blob(blob))
 	h.decode(a, fault)
 	return h, true
 }

@@ -217,16 +217,14 @@ func leaseStart(c gate.Chain, lease string) (at time.Time) {
 
 // readLeaseUse returns what was used of a lease since a time, by the ledgers of a commit.
 func (j *judge) readLeaseUse(commit repo.OID, lease string, since time.Time) state.Used {
-	s := j.ReadState(commit)
-	used, err := s.Used(lease, since, time.Time{})
+	used, err := j.ReadState(commit).Used(lease, since, time.Time{})
 	j.Must(IgnoreDamaged(err))
 	return used
 }
 
 // readDoneTasks returns a function that reports whether a task, by any of its names, was done in a commit.
 func (j *judge) readDoneTasks(commit repo.OID) func(string) bool {
-	law := j.LawAt(commit)
-	tree, mode := j.Find(commit, law.Root+"/tasks")
+	tree, mode := j.Find(commit, j.LawAt(commit).Root+"/tasks")
 	if mode != Folder {
 		return func(string) bool { return false }
 	}

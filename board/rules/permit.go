@@ -245,8 +245,7 @@ func (j *judge) checkBase(p permit, l Line, base repo.OID) (why string) {
 		why := j.explainRewrite(base, l.Record.Run, l.Record.Task)
 		return cmp.Or(why, fmt.Sprintf("an anchor at %s; its claim is %s", cmp.Or(ShortID(string(head)), "no commit"), ShortID(string(base))))
 	}
-	files := j.ReadTree(head)
-	phase, _ := anchor.Phase(files)
+	phase, _ := anchor.Phase(j.ReadTree(head))
 	focus, source := anchor.Focus(p.Task, p.arm.Branch)
 	facts := anchor.Facts{OK: true, Head: string(head), Branch: p.arm.Branch}
 	arm := anchor.NewArm(facts, phase, focus, source, p.law.SHA256)

@@ -14,8 +14,7 @@ import (
 
 // findEmergency returns the emergency proposal that is open in a commit, "" for none.
 func (j *judge) findEmergency(commit repo.OID) string {
-	b := j.ReadProposals(commit)
-	return b.Emergency()
+	return j.ReadProposals(commit).Emergency()
 }
 
 var proposeRule = Rule{Row{

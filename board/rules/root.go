@@ -32,16 +32,14 @@ func (j *judge) findOtherRootFiles(look func(*File) bool) []*File {
 
 // checkOtherRootLedgers reports the ledgers of runs in such a root commit.
 func (j *judge) checkOtherRootLedgers() {
-	all := j.findOtherRootFiles(func(f *File) bool { return strings.HasPrefix(LedgerRun(f.Rel), "run-") })
-	for _, f := range all {
+	for _, f := range j.findOtherRootFiles(func(f *File) bool { return strings.HasPrefix(LedgerRun(f.Rel), "run-") }) {
 		j.addFinding(f.Path, 1, "is a ledger in a commit without parents, where this history does not begin; nothing proves it")
 	}
 }
 
 // checkOtherRootDone reports the tasks in such a root commit that are done.
 func (j *judge) checkOtherRootDone() {
-	all := j.findOtherRootFiles(func(f *File) bool { return strings.HasSuffix(f.Rel, ".md") })
-	for _, f := range all {
+	for _, f := range j.findOtherRootFiles(func(f *File) bool { return strings.HasSuffix(f.Rel, ".md") }) {
 		a := j.ReadAtom(f.New, f.NewMode, f.Rel)
 		if TaskState(a) == board.Done {
 			j.addFinding(f.Path, a.Line("state"), "done in a commit without parents, where this history does not begin; nothing proves its approval")

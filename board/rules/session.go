@@ -158,8 +158,7 @@ func (j *judge) readClaimedTask(run, task string) (t board.Task, law *config.Con
 		return t, law, false
 	}
 	law = j.LawAt(c.Parents[0])
-	changes := j.Diff(c.Parents[0], c.OID)
-	for _, ch := range changes {
+	for _, ch := range j.Diff(c.Parents[0], c.OID) {
 		rel, in := strings.CutPrefix(ch.Path, law.Root+"/")
 		if !in || !strings.HasSuffix(rel, ".md") {
 			continue

@@ -23,8 +23,7 @@ func (h *history) splitAcknowledged(r *Report) {
 		if len(r.Findings) == 0 {
 			return
 		}
-		s := h.ReadGovernance(at)
-		for _, row := range s.Chain.Rows {
+		for _, row := range h.ReadGovernance(at).Chain.Rows {
 			for _, key := range row.Findings {
 				rows[key] = row
 			}

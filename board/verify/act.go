@@ -33,8 +33,7 @@ func (h *history) readAct(c repo.Commit) *rules.Act {
 		side = h.addMovedRoots(side, p, was.Root, c.OID, h.laws[c.OID].Root)
 		a.Sides, a.Roots = append(a.Sides, side), append(a.Roots, was.Root+"/")
 	}
-	introduced := h.introducedChanges(a)
-	for _, ch := range introduced {
+	for _, ch := range h.introducedChanges(a) {
 		f := &rules.File{Change: ch}
 		f.Rel, _ = strings.CutPrefix(ch.Path, a.Root)
 		if f.Rel == ch.Path {

@@ -36,13 +36,11 @@ func (h *history) hasAnchorAt(commit repo.OID) bool {
 	if is, known := h.anchors[commit]; known {
 		return is
 	}
-	law := h.LawAt(commit)
-	tree, mode := h.Find(commit, law.Root+"/ledger")
+	tree, mode := h.Find(commit, h.LawAt(commit).Root+"/ledger")
 	if mode != rules.Folder {
 		return false
 	}
-	files := h.Diff("", tree)
-	for _, f := range slices.Backward(files) {
+	for _, f := range slices.Backward(h.Diff("", tree)) {
 		if !isLedgerFile(f) {
 			continue
 		}

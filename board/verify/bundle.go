@@ -24,8 +24,7 @@ type bundle struct {
 // ReadBundle returns the graph of a commit's bundle. It reloads only what changed since the last call, because the
 // bundles of two successive commits share nearly all atoms.
 func (h *history) ReadBundle(commit repo.OID, root string) *okf.Graph {
-	top := h.ReadTree(commit)
-	files, err := fs.Sub(top, root)
+	files, err := fs.Sub(h.ReadTree(commit), root)
 	must(err)
 	tree, _ := h.Find(commit, root)
 	b := bundle{tree: tree}

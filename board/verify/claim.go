@@ -113,8 +113,7 @@ func (h *history) recordsProposal(commit repo.OID, proposal repo.Commit, run, ta
 
 // countClaims returns how many claims of a task a run's ledger holds in a commit.
 func (h *history) countClaims(commit repo.OID, run, task string) (n int) {
-	records := h.ReadLedger(commit, run)
-	for _, r := range records {
+	for _, r := range h.ReadLedger(commit, run) {
 		if r.Opens() && r.Task == task {
 			n++
 		}

@@ -50,8 +50,7 @@ func (h *history) agentLaws(c repo.Commit) []*config.Config {
 	}
 	var out []*config.Config
 	for _, p := range c.Parents {
-		law := h.LawAt(p)
-		out = append(out, law)
+		out = append(out, h.LawAt(p))
 	}
 	return out
 }
@@ -141,8 +140,7 @@ func (h *history) ReadLaw(oid repo.OID, before *config.Config) *config.Config {
 	if law, ok := h.parsed[blob]; ok {
 		return law
 	}
-	b := h.Blob(blob)
-	law, err := config.Parse("odd.toml", b)
+	law, err := config.Parse("odd.toml", h.Blob(blob))
 	var newer *config.Newer
 	if errors.As(err, &newer) {
 		must(fmt.Errorf("commit %s: %w", rules.ShortID(string(oid)), err))

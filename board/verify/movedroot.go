@@ -13,12 +13,10 @@ func (h *history) addMovedRoots(side []repo.Change, before repo.OID, was string,
 		return side
 	}
 	all := map[string]repo.Change{}
-	old := h.ListFiles(before, was)
-	for _, f := range old {
+	for _, f := range h.ListFiles(before, was) {
 		all[f.Path] = repo.Change{Path: f.Path, Old: f.New, OldMode: f.NewMode}
 	}
-	now := h.ListFiles(after, is)
-	for _, f := range now {
+	for _, f := range h.ListFiles(after, is) {
 		ch := all[f.Path]
 		ch.Path, ch.New, ch.NewMode = f.Path, f.New, f.NewMode
 		all[f.Path] = ch

@@ -65,13 +65,11 @@ func (h *history) ReadLedger(commit repo.OID, run string) []event.Record {
 
 // findLedger returns the blob of a run's ledger in a commit, "" for none.
 func (h *history) findLedger(commit repo.OID, run string) repo.OID {
-	law := h.LawAt(commit)
-	months, mode := h.Find(commit, law.Root+"/ledger")
+	months, mode := h.Find(commit, h.LawAt(commit).Root+"/ledger")
 	if mode != rules.Folder || run == "" {
 		return ""
 	}
-	names := h.Names(months, "")
-	for _, m := range names {
+	for _, m := range h.Names(months, "") {
 		blob, mode := h.Find(months, m+"/"+run+".jsonl")
 		if strings.HasPrefix(mode, "100") {
 			return blob
@@ -91,6 +89,5 @@ func (h *history) FindFile(commit repo.OID, name string) string {
 
 // FindInBundle is FindFile for a path below the bundle root of that commit.
 func (h *history) FindInBundle(commit repo.OID, rel string) string {
-	law := h.LawAt(commit)
-	return h.FindFile(commit, law.Root+"/"+rel)
+	return h.FindFile(commit, h.LawAt(commit).Root+"/"+rel)
 }

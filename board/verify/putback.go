@@ -116,7 +116,5 @@ func (h *history) IsExtension(was, now repo.OID) bool {
 	if now == "" {
 		return false
 	}
-	old := h.Blob(was)
-	b := h.Blob(now)
-	return bytes.HasPrefix(b, old)
+	return bytes.HasPrefix(h.Blob(now), h.Blob(was))
 }

@@ -82,8 +82,7 @@ func (h *history) findLedgerBefore(c repo.Commit, run string, records []event.Re
 
 // countPrefixLines returns the number of lines of was if now begins with it, else 0.
 func (h *history) countPrefixLines(was, now repo.OID) (lines int) {
-	b := h.Blob(now)
-	lines, grown := h.CountKeptLines(b, []repo.OID{was})
+	lines, grown := h.CountKeptLines(h.Blob(now), []repo.OID{was})
 	if !grown {
 		return 0
 	}

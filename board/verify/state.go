@@ -39,8 +39,7 @@ func (h *history) ReadState(commit repo.OID) *state.State {
 
 // ledgerTree returns the tree of a commit's ledgers, "" for none.
 func (h *history) ledgerTree(commit repo.OID) repo.OID {
-	law := h.LawAt(commit)
-	tree, mode := h.Find(commit, law.Root+"/ledger")
+	tree, mode := h.Find(commit, h.LawAt(commit).Root+"/ledger")
 	if mode != rules.Folder {
 		return ""
 	}
@@ -49,8 +48,7 @@ func (h *history) ledgerTree(commit repo.OID) repo.OID {
 
 // bundleFiles returns the bundle of a commit, empty if it has none.
 func (h *history) bundleFiles(commit repo.OID) fs.FS {
-	law := h.LawAt(commit)
-	tree, mode := h.Find(commit, law.Root)
+	tree, mode := h.Find(commit, h.LawAt(commit).Root)
 	if mode != rules.Folder {
 		tree = ""
 	}
@@ -59,8 +57,7 @@ func (h *history) bundleFiles(commit repo.OID) fs.FS {
 
 // ReadSpend returns what was spent and reserved according to a commit's ledgers.
 func (h *history) ReadSpend(commit repo.OID) (event.Spend, error) {
-	s := h.ReadState(commit)
-	return s.Spend()
+	return h.ReadState(commit).Spend()
 }
 
 // FindClockStart returns the time before which no claim on a board may be dated. It is the time of the last record. If
@@ -85,8 +82,7 @@ func (h *history) FindClockStart(tip repo.OID, law *config.Config) time.Time {
 
 // ReadGovernance reads governance/ of a commit. A file that cannot be read is in Faults.
 func (h *history) ReadGovernance(commit repo.OID) *rules.Governance {
-	law := h.LawAt(commit)
-	tree, mode := h.Find(commit, law.Root+"/governance")
+	tree, mode := h.Find(commit, h.LawAt(commit).Root+"/governance")
 	if mode != rules.Folder {
 		return &rules.Governance{}
 	}
@@ -94,8 +90,7 @@ func (h *history) ReadGovernance(commit repo.OID) *rules.Governance {
 		return s
 	}
 	s := &rules.Governance{Tree: tree, Files: map[string]repo.OID{}}
-	all := h.Diff("", tree)
-	for _, ch := range all {
+	for _, ch := range h.Diff("", tree) {
 		s.Files["governance/"+ch.Path] = ch.New
 	}
 	var err error
@@ -108,16 +103,14 @@ func (h *history) ReadGovernance(commit repo.OID) *rules.Governance {
 // ReadProposals returns all proposals as a commit has them. It skips what cannot be read: that is reported at the
 // commit that wrote it.
 func (h *history) ReadProposals(commit repo.OID) gate.Buffer {
-	law := h.LawAt(commit)
-	tree, mode := h.Find(commit, law.Root+"/proposals")
+	tree, mode := h.Find(commit, h.LawAt(commit).Root+"/proposals")
 	if mode != rules.Folder {
 		return gate.Buffer{}
 	}
 	if b, ok := h.buffers.get(tree); ok {
 		return b
 	}
-	bundle := h.bundleFiles(commit)
-	all, err := state.ReadProposals(bundle)
+	all, err := state.ReadProposals(h.bundleFiles(commit))
 	if err = rules.IgnoreDamaged(err); err == nil {
 		h.buffers.put(tree, all)
 	}

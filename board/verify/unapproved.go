@@ -127,8 +127,7 @@ func (h *history) findUnapprovedTask(t board.Task) *rules.Finding {
 	if _, in := h.place[by]; !in {
 		return nil // of another range
 	}
-	c := h.ReadCommit(by)
-	way := fmt.Sprintf("odd approve %s, or %s", t.ID, TakeOut(c))
+	way := fmt.Sprintf("odd approve %s, or %s", t.ID, TakeOut(h.ReadCommit(by)))
 	if law := h.endLaw(); law.Target != "" && law.Target != law.Branch {
 		if h.isApprovedAside(t) {
 			return nil

@@ -170,8 +170,7 @@ func claimQuestion(proposal repo.Commit, run, task string) question {
 // claimBesideQuestion asks which commit makes the same claim on a parallel line.
 func claimBesideQuestion(claim repo.Commit, run, task string) question {
 	return func(h *history) string {
-		c := h.findClaimBeside(claim, run, task)
-		return string(c)
+		return string(h.findClaimBeside(claim, run, task))
 	}
 }
 
@@ -180,8 +179,7 @@ func ledgersQuestion(run string) question {
 	return func(h *history) string {
 		var all []string
 		for _, at := range h.endCommits() {
-			blob := h.findLedger(at, run)
-			all = append(all, string(blob))
+			all = append(all, string(h.findLedger(at, run)))
 		}
 		return strings.Join(all, " ")
 	}
@@ -190,8 +188,7 @@ func ledgersQuestion(run string) question {
 // onTargetQuestion asks whether the target branch has a commit.
 func onTargetQuestion(law *config.Config, oid repo.OID) question {
 	return func(h *history) string {
-		on := h.isOnTargetNow(law, oid)
-		return strconv.FormatBool(on)
+		return strconv.FormatBool(h.isOnTargetNow(law, oid))
 	}
 }
 

@@ -37,6 +37,8 @@
 //  3. It reads only objects that the range reaches, the claims behind its sessions and, on the branches
 //     that odd.toml names, ledgers and landed proposals.
 //  4. A missing or unreadable object is an error, never a pass. A file that a machine left unreadable is a finding.
+//  5. A commit that only a record or a trailer names may be missing, because another clone has it. If it is there and
+//     cannot be read, that is an error.
 package verify
 
 import (
