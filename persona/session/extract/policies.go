@@ -29,7 +29,7 @@ type piece struct {
 func (s *section) rules(others []candidate) []candidate {
 	whole := s.first() && s.doc.place == policies
 	title := sectionNumber.ReplaceAllString(s.subject(), "")
-	if s.topic() == glossary || s.own == roles || s.doc.decides || s.doc.duties() || s.aside() || !whole && (!ruleTitle(title) || s.code) {
+	if _, what := whatIs(title); what || s.topic() == glossary || s.own == roles || s.doc.decides || s.doc.duties() || s.aside() || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
 	called := s.isCalledPolicy()
@@ -161,7 +161,7 @@ func (s *section) saying(p piece) string {
 }
 
 // sectionNumber is what a charter puts in front of a heading.
-var sectionNumber = regexp.MustCompile(`^(?:(?i:section|article|chapter|rule) [0-9]+(?:\.[0-9]+)*[.):]*|[0-9]+(?:\.[0-9]+)*[.):]) +`)
+var sectionNumber = regexp.MustCompile(`^(?:(?i:section|article|chapter|rule) [0-9]+(?:\.[0-9]+)*[.):]*|[0-9]+(?:\.[0-9]+)*[.):]|[0-9]+(?:\.[0-9]+)+) +`)
 
 // ruleTitle reports whether a heading may name a policy: short, a name and no symbol.
 func ruleTitle(title string) bool {
@@ -389,7 +389,7 @@ func obligation(q string, d *document, named bool) int {
 		return 0
 	}
 	at, weight := obliging(ws)
-	if weight < 3 && ws[0] == "this" && in("document page guide handbook section article", ws[1]) {
+	if of := strings.TrimPrefix(strings.Join(ws[:min(3, len(ws))], " "), "in "); weight < 3 && strings.HasPrefix(of, "this ") && in("document page guide handbook section article", words(of)[1]) {
 		return 0 // of the text itself
 	}
 	if weight < 2 && d.charters() {

@@ -15,7 +15,7 @@ import (
 // Links and tags are what stands in the lines of a markdown file and not in its text: comments,
 // images and the targets of links; tags, which in code are text.
 var (
-	links = regexp.MustCompile(`(?s)<!--.*?-->|(?:!\[[^\]]*)?\]\((?:[^()]|\([^()]*\))*\)|\]\[[^\]]*\]`)
+	links = regexp.MustCompile(`(?s)<!--.*?(?:-->|\z)|(?:!\[[^\]]*)?\]\((?:[^()]|\([^()]*\))*\)|\]\[[^\]]*\]`)
 	tags  = regexp.MustCompile(`<[^<>]*>`)
 )
 
