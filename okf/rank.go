@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The constants of BM25, with their usual values: how fast repetition stops counting,
@@ -118,9 +119,13 @@ func (x *wordIndex) wordsWithPrefix(w string) []string {
 }
 
 // nearestWord returns the word most like w, the first in order of several; "" if none is.
-// It looks only at words with the same first letter, which a typing error seldom changes.
+// It looks only at words with the same first letter, which a typing error seldom changes, and
+// at none for a word of three letters or fewer, which is like many.
 func (x *wordIndex) nearestWord(w string) string {
-	best, away := "", 2+len(w)/4
+	if len(w) <= 3 {
+		return ""
+	}
+	best, away := "", 1+len(w)/3
 	for _, l := range []*lexicon{x.rows, x.changed} {
 		for k, to := l.prefixRange(w[:1]); k < to; k++ {
 			s := l.nthWord(k)
@@ -169,19 +174,39 @@ func isFiller(w string) bool {
 }
 
 // expandWord returns the term of a word: the word itself or, if no atom has it, the words
-// that begin with it or with all but its ending.
+// that begin with it, or else those that differ from it in their ending alone.
 func (x *wordIndex) expandWord(w string) term {
 	if x.hasWord(w) {
 		return term{words: []string{w}, factor: 1}
 	}
-	const ending = 3 // letters of -ed, -er, -ing
-	rs := []rune(w)
-	for cut := 0; cut <= ending && len(rs)-cut >= prefixLeast+min(cut, 1); cut++ {
-		if all := x.wordsWithPrefix(string(rs[:len(rs)-cut])); len(all) > 0 {
+	if all := x.wordsWithPrefix(w); utf8.RuneCountInString(w) >= prefixLeast && len(all) > 0 {
+		return term{words: all, factor: prefixFactor}
+	}
+	for _, stem := range withoutEnding(w) {
+		all := slices.DeleteFunc(x.wordsWithPrefix(stem), func(other string) bool { return !slices.Contains(endings, other[len(stem):]) })
+		if len(all) > 0 {
 			return term{words: all, factor: prefixFactor}
 		}
 	}
 	return term{words: []string{w}, factor: 1}
+}
+
+// endings are what English verbs and nouns add to a stem.
+var endings = []string{"ings", "ing", "ers", "er", "ed", "es", "s", "e", "d", ""}
+
+// withoutEnding returns a word without its ending, and without the letter that the ending doubled
+// ("running").
+func withoutEnding(w string) (stems []string) {
+	for _, end := range endings {
+		stem := strings.TrimSuffix(w, end)
+		if n := len(stem); end != "" && stem != w && n > prefixLeast {
+			stems = append(stems, stem)
+			if stem[n-1] == stem[n-2] && n-1 >= prefixLeast {
+				stems = append(stems, stem[:n-1])
+			}
+		}
+	}
+	return stems
 }
 
 // scoreRows returns the scores of n rows, and the rows that have a word of the query.

@@ -247,3 +247,22 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
+
+// A word that no atom has stands for the same word with another ending, never for another
+// word that begins alike.
+func TestSearchFindsOtherEndingsOnly(t *testing.T) {
+	t.Parallel()
+	g := graph(t, map[string]string{
+		"a.md": "type: term\nid: claim\n\nAn expense is paid back.",
+		"b.md": "type: term\nid: other\n\nWhat is expected of experience; a policy of the company to offer.",
+		"c.md": "type: term\nid: boat\n\nHe runs, writes and stops.",
+	})
+	for query, want := range map[string]string{
+		"expensed": "claim", "running": "boat", "writer": "boat", "stopped": "boat", "expecting": "other",
+		"expensive": "", "polite": "", "policing": "", "companion": "", "offence": "", "writhe": "",
+	} {
+		if got := strings.Join(found(g.Search(query, 0)), " "); got != want {
+			t.Errorf("%s finds %q, want %q", query, got, want)
+		}
+	}
+}

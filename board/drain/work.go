@@ -155,7 +155,11 @@ func (w *work) requireResult(id okf.ID) {
 		for _, open := range first(openNotes(w.emission.Notes), 2) {
 			why += "; " + open
 		}
-		way = "the reader finds rules with must or never, numbered steps, lists or tables of terms (**Word**: meaning), decision records and roles; add one to the documents, or name an agent with odd config set session.substrate NAME; then commit and run odd task ready " + string(id) + ", or delete the task's file"
+		if strings.Contains(why, session.KnownAlready) {
+			why = strings.Replace(why, "nothing to propose", "nothing new", 1)
+			break // it can read them, and has nothing new to say
+		}
+		way = "the reader reads English, and finds rules with must or never, numbered steps, lists or tables of terms (**Word**: meaning), decision records and roles; add one to the documents, or name an agent with odd config set session.substrate NAME; then commit and run odd task ready " + string(id) + ", or delete the task's file"
 	}
 	w.block("nothing to review: %s; %s", oneLine(clean(why)), way)
 }
@@ -196,7 +200,7 @@ func (d *drain) newRequest(ctx context.Context, c *claim, w *work) (session.Requ
 	req := session.Request{
 		Run: d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
 		By: d.By, Now: d.Now().UTC(), MaxTurns: limits.Turns, MaxCost: int64(c.each()),
-		Timeout: min(limits.Timeout, max(c.until.Sub(d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms,
+		Timeout: min(limits.Timeout, max(c.until.Sub(d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms, Declined: board.DeclinedBefore(w.declines),
 		Turn: func(u session.Usage) error {
 			u.Turns, u.Cost = u.Turns+w.turned, u.Cost+int64(w.paid)
 			if d.Turned != nil {

@@ -187,6 +187,10 @@ type Note struct{ Type, Facet, Title, Content string }
 // propose. The message of a proposal's commit has it.
 const LeftOut = "left out: "
 
+// KnownAlready ends, behind a number, the title of the note of what a session read where all that
+// it found is in the bundle.
+const KnownAlready = "known already"
+
 // Proposal is what an agent asks of the people at the gates: a severity
 // (emergency, high, medium, low), the gate that would have to act (framing,
 // commitment, evaluation, emergency) and why, at most 500 bytes. It moves nothing.
@@ -298,6 +302,7 @@ type Request struct {
 	Extra      []Tool                                                     // of servers outside, named mcp_SERVER_TOOL; a fresh context has none
 	Checks     [][]string                                                 // the commands that will judge the work; the session may run them too
 	Thread     string                                                     // the conversation to go on with, as its last Emission named it; "" begins one
+	Declined   func(id okf.ID, grounds string) string                     // how people declined such an atom, of these okf.Grounds, "" where they did not; nil: nobody says
 	Allow      func(policy.Action) error                                  // asked before every act odd sees, as policy.Grant.Allow; nil is the zero grant, which only reads
 	Ask        func(ctx context.Context, question string) (string, error) // asks a person; nil: nobody is there, or the contract lets nobody be asked
 	Turn       func(spent Usage) error                                    // called before every turn with what the session cost so far; an error ends it with outcome failed

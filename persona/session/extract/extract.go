@@ -183,11 +183,21 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	rank(cs, r.Now.UTC().Format("2006"))
 	t := tally{docs: docs, skips: skips, older: older, clashes: clashes, kinds: map[string]int{}}
 	there := newBundle(r.Graph)
-	var kept, linked []chosen
+	var kept, linked, declined []chosen
 	d := newDirectory(r.Graph, cs)
 	drift, read := driftOf(r, docs), map[string]bool{}
 	for _, c := range cs {
 		k := chosen{candidate: c, prior: there.prior(c)}
+		if k.prior == nil && r.Declined != nil {
+			a, _, err := k.atom(d, r)
+			if err != nil {
+				return session.Emission{}, err
+			}
+			if r.Declined(a.ID, okf.Grounds(&a)) != "" {
+				declined = append(declined, k) // and takes no place of what nobody has seen
+				continue
+			}
+		}
 		if k.prior != nil {
 			k.drift = drift[k.prior.Path]
 			read[k.prior.Path] = true
@@ -218,6 +228,10 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	if len(t.left) == 0 {
 		kept = append(kept, linked...)
 	}
+	if room := r.MaxAtoms - len(tidied) - len(kept); r.MaxAtoms > 0 && len(declined) > room {
+		declined = declined[:max(room, 0)]
+	}
+	kept = append(kept, declined...)
 	e, err := finish(kept, &t, r)
 	e.Atoms = append(tidied, e.Atoms...)
 	return e, err

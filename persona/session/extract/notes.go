@@ -36,7 +36,11 @@ func (t *tally) notes() []session.Note {
 	}
 	var out []session.Note
 	if len(t.docs) > 0 {
-		out = append(out, session.Note{Type: "O", Title: countNoun(len(t.docs), "file") + " read",
+		title := countNoun(len(t.docs), "file") + " read"
+		if len(t.kinds) == 0 && t.known > 0 {
+			title += fmt.Sprintf(", %d %s", t.known, session.KnownAlready)
+		}
+		out = append(out, session.Note{Type: "O", Title: title,
 			Content: fmt.Sprintf("Read %s in %s. Proposed: %s; known already, with nothing new: %d.",
 				countNoun(sections, "section"), countNoun(len(t.docs), "file"), t.describeEmitted(), t.known)})
 	}

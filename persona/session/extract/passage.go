@@ -134,7 +134,7 @@ func (r run) marked(from, end int, spans []span, to linker) string {
 			switch {
 			case target == "":
 				continue
-			case s.to == s.text:
+			case s.to == s.text && strings.Contains(s.to, ":"): // only what has a scheme is a link without brackets
 				mark = "<" + s.to + ">"
 			default:
 				mark = "[" + r.marked(s.at, s.at+len(s.text), spans[i+1:], to) + "](" + target + ")"

@@ -51,6 +51,16 @@ func TestTemplatesAreNoText(t *testing.T) {
 	}
 }
 
+// A link named by its own target stays a link to that file; only an address is one without brackets.
+func TestLinksNamedByTheirTarget(t *testing.T) {
+	t.Parallel()
+	e := drive(t, request("docs/a.md", "## Build rules\n\nYou must never edit the [Makefile](Makefile) by hand; see <https://a.b/c>.\n", "docs/Makefile", "all:\n"))
+	want := "You must never edit the [Makefile](../../docs/Makefile) by hand; see <https://a.b/c>."
+	if got := quotedBy(t, e, "Build rules (a)"); !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // FuzzUnwrapped: no line moves, nor grows or shrinks.
 func FuzzUnwrapped(f *testing.F) {
 	f.Add("{{< a >}}x{{< /a >}}\n```\n{{< b >}}\n```\n:::tip\nimport a from 'b'\n{: .x}\n# A {#a}\n")
