@@ -164,6 +164,7 @@ func TestReaders(t *testing.T) {
 			[]string{"policy Adding members (X) | Members are approved by the council within 14 days. | line 5"}},
 		{"what tells of the text or what a thing is obliges nobody", "CONTRIBUTING.md", "# X\n\n## 4.2 Boats on land\n\nIn this section, we follow a boat to the shed.\n\nThis page should help all who work here.\n\nWe can't always be there for all of you.\n\nWe do not control the members of the club.\n\nWe expect it to change.\n\n## What is a boat?\n\nMembers must have one by June.\n\n## Tips for members\n\nMembers must row with two others.\n\n## 4.3 Boats at sea\n\nMembers must row with two others.\n\n<!--\nMembers must never row alone.\n-->\n",
 			[]string{"policy Boats at sea | Members must row with two others. | line 25"}},
+		{"principles that are numbered are no steps", "a.md", "# X\n\n## Designing boats\n\n### 1. Early looks\n\nShow the boat to others.\n\n### 2. Nobody alone\n\nAsk the shed.\n\n### 3. Not all in public\n\nKeep the keel in the shed.\n", nil},
 		{"what begins with what to prefer is a rule", "CONTRIBUTING.md", "# X\n\n## Addressing review comments\n\nPrefer new commits to the ones that are there. To see them first, open the list. Then click the comment and reply to it. Choose the last one.\n",
 			[]string{"policy Addressing review comments | Prefer new commits to the ones that are there. | line 5"}},
 		{"duties in a list are no roles", "a.md", "# Responsibilities\n\n- **Manage the keys**: lock and open the gate by day.\n", nil},
