@@ -159,7 +159,7 @@ func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string)
 	return "", ""
 }
 
-// landsAlone reports a change whose op says that it lands with the result.
+// lands reports a change whose op says that it lands with the result.
 func (ch *change) lands() bool {
 	return ch != nil && ch.sealed != nil && ch.op.Reason == pipeline.Landed
 }
