@@ -49,7 +49,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	}
 	ch.mayLand = true
 	switch {
-	case gate.Distrusted(Results(ch.d.at.tasks), kind):
+	case gate.Distrusted(Results(ch.d.at.tasks()), kind):
 		ch.holdBack(pipeline.HeldKind, "")
 	case len(ch.files) > len(ch.candidate.Files):
 		ch.holdBack(pipeline.HeldAtoms, "")

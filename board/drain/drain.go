@@ -435,7 +435,7 @@ func (d *drain) readBoard(ctx context.Context) error {
 	if d.at, err = readSnapshot(d.repo, tip, d.at); err != nil {
 		return err
 	}
-	for _, p := range d.at.unread {
+	for _, p := range d.at.unread() {
 		all := p.Path == board.Folder
 		p.Path = d.at.file(p.Path)
 		if all {

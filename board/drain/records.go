@@ -35,7 +35,7 @@ type Made struct {
 }
 
 func recordsOf(r *repo.Repo, s *snapshot) Records {
-	return Records{Repo: r, State: s.state, Root: s.cfg.Root, Graph: s.graph, Tasks: s.tasks}
+	return Records{Repo: r, State: s.state, Root: s.cfg.Root, Graph: s.graph, Tasks: s.tasks()}
 }
 
 // Proposal is the proposal that the handoff h is about: the one its run made beside
