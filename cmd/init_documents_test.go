@@ -22,6 +22,9 @@ func TestDocumentsFindsFolders(t *testing.T) {
 	if got, want := findDocuments([]string{"README.rst", "docs/index.rst"}), []string{"*.rst", "docs/"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := findDocuments([]string{"source/a.html.md.erb", "source/b.html.md.erb", "source/c.md", "x/a.erb", "x/b.erb", "x/c.erb"}), []string{"source/"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got := findDocuments([]string{"main.go", "src/a.md"}); len(got) > 0 {
 		t.Errorf("%q", got)
 	}

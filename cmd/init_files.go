@@ -242,7 +242,7 @@ func findDocuments(paths []string) []string {
 			return dir != "." && strings.HasPrefix(dir, ".") || strings.Contains(noDocuments, " "+dir+" ")
 		}
 		switch {
-		case !slices.Contains([]string{".md", ".mdx", ".markdown", ".rst"}, path.Ext(p)), slices.ContainsFunc(dirs, no):
+		case !slices.Contains([]string{".md", ".mdx", ".markdown", ".rst"}, path.Ext(strings.TrimSuffix(p, ".erb"))), slices.ContainsFunc(dirs, no):
 		case dirs[0] != ".":
 			count[dirs[0]+"/"]++
 		case path.Ext(p) == ".md" || path.Ext(p) == ".rst":

@@ -423,11 +423,14 @@ func (v *view) nextOfBoard() string {
 	return ""
 }
 
-// addLines writes the slow loop's part of odd status, which does not name the lease where
-// leases are off and none is drafted.
+// addLines writes the slow loop's part of odd status: with leases off and none
+// drafted one quiet line.
 func (s slowStatus) addLines(line func(key, format string, args ...any)) {
 	l := s.Lease
-	if l.Required || l.State != gate.None || l.unreadable {
+	switch {
+	case !l.Required && l.State == gate.None && !l.unreadable:
+		line("lease", "off: tasks run without one, which is fine; odd help gate says what it is for")
+	default:
 		line("stance", "%s", l.stanceLine())
 		line("lease", "%s%s", l.nameLine(), l.describeLeft())
 	}

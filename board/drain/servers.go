@@ -221,7 +221,7 @@ func TryServers(ctx context.Context, r *repo.Repo, o Options, cfg config.Config,
 	if err != nil {
 		return nil, nil, err
 	}
-	tree, err := deskOf(at)
+	tree, err := laidOut(at)
 	if err != nil {
 		_ = at.Close()
 		return nil, nil, err

@@ -129,7 +129,7 @@ func (s *section) readDecision() []candidate {
 		if topic := strings.ToLower(x.title); strings.Contains(topic, "context") || strings.Contains(topic, "option") || in("problem background status motivation introduction", topic) {
 			continue
 		}
-		if b, ok := x.opening(); ok && len(words(b.run.text)) >= 6 && !strings.HasSuffix(b.run.text, ":") {
+		if b, ok := x.opening(); ok && len(words(b.run.text)) >= 6 && slices.ContainsFunc(sentences(b.run.text), func(q string) bool { return chose(words(q)) }) {
 			e := evidence{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}, passage: []block{b}}
 			if x == s {
 				e.from = s.line

@@ -32,7 +32,7 @@ type document struct {
 	decides  bool  // it records a decision
 	proposes bool  // it proposes one
 	found    []candidate
-	bad      string // what was wrong with its front matter, if anything
+	bad      string // what is wrong with its front matter, if anything
 
 	raw    []byte // the file
 	blob   string // of raw
@@ -105,7 +105,7 @@ func parse(f file) *document {
 	if isRST(f.path) {
 		d.src = markdownOfRST(f.text)
 	} else {
-		d.src = stripTemplating(f.text)
+		d.src = stripTemplating(blankERB(f))
 	}
 	d.lines, d.starts = lineStarts(d.raw), lineStarts(d.src)
 	at := d.frontMatter()
@@ -142,7 +142,10 @@ func (d *document) frontMatter() int {
 	form := frontmatter.NewFormat("---", "---", func(b []byte, v any) error { return yaml.Unmarshal(b, v) })
 	rest, err := frontmatter.MustParse(bytes.NewReader(d.src), &m, form)
 	if err != nil {
-		d.bad = "front matter passed over: " + err.Error()
+		d.bad = err.Error()
+		if i := bytes.Index(d.src[3:], []byte("\n---")); i >= 0 {
+			return 3 + i + len("\n---")
+		}
 		return 0
 	}
 	str := func(key string) string { s, _ := m[key].(string); return squeeze(s) }
@@ -167,6 +170,9 @@ func (d *document) blankFrontMatter(body int) []byte {
 
 func (d *document) heading(h *ast.Heading) {
 	r := d.run(h)
+	if isERB(d.path) && pageTitle.MatchString(r.text) && d.title != "" {
+		r = run{text: d.title}
+	}
 	s := &section{doc: d, level: h.Level, heading: r, title: strings.TrimRight(r.text, " #:"), line: d.first(h)}
 	s.code = len(r.spans) > 0 && r.spans[0].kind == codeSpan && len(r.spans[0].text) == len(r.text)
 	for p := d.sections[len(d.sections)-1]; p != nil; p = p.parent {
@@ -190,6 +196,9 @@ func (d *document) firstHeading() string {
 // stem is the file's name without extension.
 func (d *document) stem() string {
 	b := path.Base(d.path)
+	if isERB(d.path) { // page.html.md.erb
+		b, _, _ = strings.Cut(b, ".")
+	}
 	return strings.TrimSuffix(b, path.Ext(b))
 }
 

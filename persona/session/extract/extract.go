@@ -110,7 +110,7 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 			continue
 		}
 		if d.bad != "" {
-			skips = append(skips, skip{path: d.path, why: d.bad})
+			skips = append(skips, skip{path: d.path, why: d.bad, class: unheaded})
 		}
 		if d.listsVersions() {
 			skips = append(skips, skip{path: d.path, why: "a change log", class: forge})

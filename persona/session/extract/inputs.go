@@ -43,12 +43,13 @@ type skip struct {
 type class string
 
 const (
-	absent  class = "absent"  // an input that names nothing that can be read
-	foreign class = "foreign" // text in another markup
-	passed  class = "passed"  // a folder that is never walked into
-	forge   class = "forge"   // a licence, change log or the like
-	dated   class = "dated"   // minutes, a report, a form, or what is put away
-	manual  class = "manual"  // a page for the users of a product, whose rules and procedures are not read
+	absent   class = "absent"   // an input that names nothing that can be read
+	foreign  class = "foreign"  // text in another markup
+	passed   class = "passed"   // a folder that is never walked into
+	forge    class = "forge"    // a licence, change log or the like
+	dated    class = "dated"    // minutes, a report, a form, or what is put away
+	manual   class = "manual"   // a page for the users of a product, whose rules and procedures are not read
+	unheaded class = "unheaded" // a file that is read without its front matter
 )
 
 // inputs turns the task's inputs into files: a path names itself, a folder all
@@ -253,8 +254,11 @@ func isUnenteredFolder(dir string) bool {
 
 // readable reports whether a file is in a markup that is read.
 func readable(p string) bool {
-	return in(".md .markdown .mdown .mkd .mdx .rst", strings.ToLower(path.Ext(p)))
+	return in(".md .markdown .mdown .mkd .mdx .rst", path.Ext(withoutERB(p)))
 }
+
+// withoutERB is a path in lower case without the ending of a file that Ruby fills in.
+func withoutERB(p string) string { return strings.TrimSuffix(strings.ToLower(p), ".erb") }
 
 // release is the name of a file about one version.
 var release = regexp.MustCompile(`^(?i:release|releases|version|changes|v)?[-_]?[0-9]+\.[0-9]+(?:\.[0-9]+)*\.\w+$`)

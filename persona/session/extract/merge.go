@@ -56,6 +56,9 @@ func (s *section) soundOf(cs []candidate) []candidate {
 		if s.parent != nil {
 			cs[i].under = s.parent.title
 		}
+		if first, rest, ok := strings.Cut(cs[i].title, " "); ok && cs[i].kind == role && in("Your Our My", first) {
+			cs[i].title = capital(rest)
+		}
 	}
 	return slices.DeleteFunc(cs, func(c candidate) bool { return !s.sound(c) })
 }

@@ -85,7 +85,7 @@ func (t *tally) notes() []session.Note {
 	for _, r := range []struct {
 		n    int
 		what string
-	}{{len(t.left), "over max_atoms"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.older), "of an earlier year or version"}, {len(t.skips), "not read"}} {
+	}{{len(t.left), "over max_atoms"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.older), "of an earlier year or version"}, {t.unread(), "not read"}} {
 		if all += r.n; r.n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", r.n, r.what))
 		}
@@ -106,6 +106,16 @@ func (t *tally) torn() (out []skip) {
 		}
 	}
 	return out
+}
+
+// unread is how many inputs were not read, or not to the end.
+func (t *tally) unread() (n int) {
+	for _, s := range t.skips {
+		if s.class != unheaded {
+			n++
+		}
+	}
+	return n
 }
 
 // countNoun returns a number with its noun, "1 file" or "2 files".
@@ -137,7 +147,8 @@ func unread(skips []skip) (out []session.Note) {
 	}{
 		{absent, "input", " left out", "Commit what is missing, or correct the task's inputs."},
 		{"", "file", " left out", "Name other files, or mend these."},
-		{foreign, "file", " left out, neither markdown nor reStructuredText", "The reader reads .md, .markdown, .mdown, .mkd, .mdx and .rst."},
+		{unheaded, "file", " read without front matter, which is no YAML", "A title, an owner and a status there are used."},
+		{foreign, "file", " left out, neither markdown nor reStructuredText", "The reader reads .md, .markdown, .mdown, .mkd, .mdx and .rst, and .md.erb."},
 		{forge, "file", " left out, licences, change logs and the like", "A file that the task's inputs name by its own path is read."},
 		{dated, "file", " left out, dated minutes and reports, forms and archives", "Keep what still holds in a file without a full date in its name, in a folder of another name."},
 		{manual, "page", " of the product's manual, whose rules and procedures are left out", "Rules and procedures of the team stand in other folders than the manual, as contributing or runbooks."},
@@ -156,7 +167,11 @@ func unread(skips []skip) (out []session.Note) {
 		if c.class == "" || c.class == absent {
 			told = all
 		}
-		out = append(out, open(countNoun(len(these), c.noun)+c.which+": "+listSome(told, maxTold), "Not read: "+listSome(all, maxNamed)+". "+c.way))
+		what := "Not read: "
+		if c.class == unheaded {
+			what = "Front matter passed over: "
+		}
+		out = append(out, open(countNoun(len(these), c.noun)+c.which+": "+listSome(told, maxTold), what+listSome(all, maxNamed)+". "+c.way))
 	}
 	return out
 }

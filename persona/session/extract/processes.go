@@ -192,7 +192,8 @@ func activity(title string) bool {
 	return imperative(ws[0]) && len(ws) > 1 || procedural(ws[0]) || procedural(ws[len(ws)-1]) || procedural(singular(ws[len(ws)-1]))
 }
 
-// qualifyTitle tells a title of few words that any document may have by its document.
+// qualifyTitle tells a title of few words that any document may have by its document, and one that
+// speaks of "this".
 func (s *section) qualifyTitle(title string) string {
 	telling := 0
 	for _, w := range words(title) {
@@ -202,7 +203,8 @@ func (s *section) qualifyTitle(title string) string {
 			telling++
 		}
 	}
-	if d := firstPart(s.doc.displayName()); telling < 2 && !same(d, title) {
+	points := slices.ContainsFunc(words(title), func(w string) bool { return in("this these", w) }) // to its document
+	if d := firstPart(s.doc.displayName()); (telling < 2 || points) && !same(d, title) {
 		return title + " (" + clip(d, 50) + ")"
 	}
 	return title

@@ -164,7 +164,7 @@ func TestReaders(t *testing.T) {
 			[]string{"policy Adding members (X) | Members are approved by the council within 14 days. | line 5"}},
 		{"what tells of the text or what a thing is obliges nobody", "CONTRIBUTING.md", "# X\n\n## 4.2 Boats on land\n\nIn this section, we follow a boat to the shed.\n\nThis page should help all who work here.\n\nWe can't always be there for all of you.\n\nWe do not control the members of the club.\n\nWe expect it to change.\n\n## What is a boat?\n\nMembers must have one by June.\n\n## Tips for members\n\nMembers must row with two others.\n\n## 4.3 Boats at sea\n\nMembers must row with two others.\n\n<!--\nMembers must never row alone.\n-->\n",
 			[]string{"policy Boats at sea | Members must row with two others. | line 25"}},
-		{"principles that are numbered are no steps", "a.md", "# X\n\n## Designing boats\n\n### 1. Early looks\n\nShow the boat to others.\n\n### 2. Nobody alone\n\nAsk the shed.\n\n### 3. Not all in public\n\nKeep the keel in the shed.\n", nil},
+		{"principles that are numbered are no steps", "a.md", "# X\n\n## Designing boats\n\n### 1. Early looks\n\nTake the boat to others.\n\n### 2. Nobody alone\n\nAsk the shed.\n\n### 3. Not all in public\n\nKeep the keel in the shed.\n", nil},
 		{"what begins with what to prefer is a rule", "CONTRIBUTING.md", "# X\n\n## Addressing review comments\n\nPrefer new commits to the ones that are there. To see them first, open the list. Then click the comment and reply to it. Choose the last one.\n",
 			[]string{"policy Addressing review comments | Prefer new commits to the ones that are there. | line 5"}},
 		{"duties in a list are no roles", "a.md", "# Responsibilities\n\n- **Manage the keys**: lock and open the gate by day.\n", nil},
@@ -179,8 +179,16 @@ func TestReaders(t *testing.T) {
 		{"policy by its list", "a.md", "# Launching\n\n- Boats must be signed.\n- Nobody launches in fog.\n- Guides must carry a radio.\n",
 			[]string{"policy Launching | Boats must be signed. | lines 3-5"}},
 		{"advice is no policy", "a.md", "# Launching\n\n- Boats look best when they are signed.\n- Fog is wet.\n- Guides must carry a radio.\n", nil},
-		{"decision", "docs/decisions/paper.md", "# Float plans stay on paper\n\nWe tried the float plans on a tablet for one season.\n",
-			[]string{"decision Float plans stay on paper | We tried the float plans on a tablet for one season. | lines 1-3"}},
+		{"decision without a section", "docs/decisions/paper.md", "# Float plans stay on paper\n\n## Ideas\n\nWe want to look at float plans on a tablet.\n\n## Paper\n\nWe have decided to keep the float plans on paper.\n",
+			[]string{"decision Float plans stay on paper | We have decided to keep the float plans on paper. | line 9"}},
+		{"what is looked at is no decision", "docs/decisions/paper.md", "# Float plans\n\n## Tablets we want to investigate\n\nThe float plans are on paper for one season.\n", nil},
+		{"a step is no role", "GOVERNANCE.md", "# Handover\n\n## Meet with the team\n\nThe team has a look at the work that is left.\n", nil},
+		{"a role without whose it is", "a.md", "# Roles\n\n## Your line manager\n\nYour line manager helps with the work.\n\n## Our Secretary\n\nThe secretary is responsible for notes.\n",
+			[]string{"role Line manager | Your line manager helps with the work. | lines 3-5", "role Secretary | The secretary is responsible for notes. | lines 7-9"}},
+		{"this, in a title", "CONTRIBUTING.md", "# Boats\n\n## Who is responsible for this policy?\n\nMembers must write to the council.\n",
+			[]string{"policy Who is responsible for this policy? (Boats) | Members must write to the council. | line 5"}},
+		{"a page that Ruby fills in", "policies/boats.html.md.erb", "---\ntitle: Boats\n---\n\n# <%= current_page.data.title %>\n\nMembers must row with two others.\n\n<%= partial 'x',\n  a: 1 %>\n\n## Rows\n\n1. Open the gate.\n<% if true %>\n2. Close the gate.\n\n## Lock the shed\n\n1. Open the <%= shed %> first.\n2. Close it.\n\n## Show the tag\n\n1. Type it:\n\n    ```erb\n    <%= it %>\n    ```\n2. Close it.\n",
+			[]string{"policy Boats | Members must row with two others. | line 7", "process Rows (Boats) | 2 steps: Open the gate … Close the gate | lines 14-16", "process Show the tag | 2 steps: Type it … Close it | lines 25-30"}},
 		{"a document about itself", "a.md", "# The handbook\n\nThis handbook describes how we work on the jetty.\n", nil},
 		{"boilerplate", "a.md", "# License\n\n## Terms\n\n- **Software**: the thing that is licensed here.\n", nil},
 		{"code and comments", "a.md", "# Words\n\n```md\nSkeg\n: A small fin under the stern.\n```\n\n<!--\nSkeg\n: A small fin.\n-->\n", nil},
@@ -265,6 +273,18 @@ func TestOneRuleInSeveralDocuments(t *testing.T) {
 		if n := strings.Count(string(a.Atom.Body()), "> Members"); n != 1 {
 			t.Errorf("%s quotes %d times", a.Atom.Title, n)
 		}
+	}
+}
+
+// TestBrokenFrontMatter: a file is read without it, and the note says so and counts no file as left out.
+func TestBrokenFrontMatter(t *testing.T) {
+	t.Parallel()
+	e := drive(t, request("a.md", "---\ntitle: [x\n---\n\n# Boats\n\n## Reviews\n\nMembers must sign every page.\n"))
+	if d := cmp.Diff([]string{"policy Reviews (Boats) | Members must sign every page. | line 9"}, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if len(e.Notes) != 2 || e.Notes[1].Title != "1 file read without front matter, which is no YAML: a.md" {
+		t.Errorf("got notes %+v", e.Notes)
 	}
 }
 

@@ -46,7 +46,7 @@ func (s *section) headedRole() []candidate {
 	below := s.parent != nil && s.parent.own == roles && s.own == none
 	titled := officeTitle(title)
 	office := duties && (s.doc.governs || title == s.doc.title) || s.doc.governs && titled
-	if s.topic() == glossary || !below && !office && !titled || !duties && !s.tellsOf(title) || activity(title) || imperative(strings.ToLower(title)) || !name(title, s.code) || person(span{text: title, kind: strong}) {
+	if s.topic() == glossary || !below && !office && !titled || !duties && !s.tellsOf(title) || activity(title) || isStep(title) || !name(title, s.code) || person(span{text: title, kind: strong}) {
 		return nil
 	}
 	e, ok := s.lede()
@@ -75,6 +75,13 @@ func (s *section) headedRole() []candidate {
 		}
 	}
 	return []candidate{c}
+}
+
+// isStep reports whether a heading says what to do, as "Meet with the team": no office has such a word
+// in its name, or a verb alone.
+func isStep(title string) bool {
+	ws := words(title)
+	return len(ws) == 1 && imperative(ws[0]) || slices.ContainsFunc(ws, func(w string) bool { return in("with to from by at into about until", w) })
 }
 
 // tellsOf reports whether s says what those in an office are or do: its first sentence speaks of

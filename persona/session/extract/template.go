@@ -15,8 +15,37 @@ var (
 	// attributes ({width=50%}, { .x }), the id of a heading ({#x}, MyST's line (x)=), or a line of MDX that imports or exports.
 	marker = regexp.MustCompile(`(?m)^[ \t]*:::+(?:\{[\w:-]+\})?[\w-]*|^\([\w-]+\)=[ \t]*$|\{:[^}\n]*\}|\{ ?(?:[.#][A-Za-z][\w-]*|[\w-]+=(?:"[^"\n]*"|[\w%]+))(?: [^{}\n]*)?\}|^(?:import .* from ['"].*['"];?|export (?:const|default) .*)$`)
 	// left is a piece of templating that stands for text which the file does not have.
-	left = regexp.MustCompile(`\{\{[<%]|\{%|(?:^|[^$])\{\{ *[\w.]`)
+	left = regexp.MustCompile(`\{\{[<%]|\{%|<%|(?:^|[^$])\{\{ *[\w.]`)
+
+	// erb is a tag of Ruby's in a page, and pageTitle the one that gives the title of its front matter.
+	erb       = regexp.MustCompile(`(?s)<%.*?%>`)
+	pageTitle = regexp.MustCompile(`^<%= *current_page\.data\.title *%>$`)
 )
+
+func isERB(p string) bool { return strings.HasSuffix(strings.ToLower(p), ".erb") }
+
+// blankERB returns the text of a file that Ruby fills in with blanks for tags that have their lines
+// for themselves. Within a line a tag stays: an atom that quotes it is doubtful.
+func blankERB(f file) []byte {
+	if !isERB(f.path) {
+		return f.text
+	}
+	out, code := bytes.Clone(f.text), codeLines(f.text)
+	for _, m := range erb.FindAllIndex(f.text, -1) {
+		from := bytes.LastIndexByte(out[:m[0]], '\n') + 1
+		to := m[1] + bytes.IndexByte(append(out[m[1]:len(out):len(out)], '\n'), '\n')
+		inCode := slices.ContainsFunc(code, func(c [2]int) bool { return c[0] <= m[0] && m[0] < c[1] })
+		if inCode || len(bytes.TrimSpace(out[from:m[0]])) > 0 || len(bytes.TrimSpace(erb.ReplaceAll(out[m[1]:to], nil))) > 0 {
+			continue
+		}
+		for i := m[0]; i < m[1]; i++ {
+			if out[i] != '\n' && out[i] != '\r' {
+				out[i] = ' '
+			}
+		}
+	}
+	return out
+}
 
 // spanRole is MyST's {name} in front of a code span, and directive its block in a fence or a
 // container, of which the page shows what Sphinx makes of it.
