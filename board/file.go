@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/okf"
@@ -79,6 +80,17 @@ func New(f Filing) (okf.Atom, error) {
 		return okf.Atom{}, err
 	}
 	return a, nil
+}
+
+// mostTitle is how many characters the title of a task may have that somebody gives it.
+const mostTitle = 200
+
+// CheckTitle refuses a title that is longer than a list of tasks can show.
+func CheckTitle(title string) error {
+	if n := utf8.RuneCountInString(title); n > mostTitle {
+		return fmt.Errorf("the title has %d characters, over the limit of %d; shorten it, and put the text into the task's body, which odd task add --body FILE reads", n, mostTitle)
+	}
+	return nil
 }
 
 func (f Filing) buildFields(person bool) []okf.Field {

@@ -219,7 +219,7 @@ func (b bundle) shownPath(env Env, file string) string {
 
 // factCells returns the id, type and title of an atom, as far as they can be seen.
 func factCells(f served.Fact) []string {
-	return []string{okf.Visible(string(f.ID)), okf.Visible(f.Type), okf.Visible(f.Title)}
+	return []string{okf.Visible(string(f.ID)), okf.Visible(f.Type), titleCell(f.Title)}
 }
 
 // describePath returns a path on one line: editor <-owner- publish -uses-> cms.

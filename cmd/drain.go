@@ -277,7 +277,7 @@ func (w *workspace) summarizeBoard(ctx context.Context, b *strings.Builder) {
 					branch = fmt.Sprintf("[%s](%s/tree/%s)", p.Branch, page, p.Branch)
 				}
 			}
-			fmt.Fprintf(&waiting, "- %s: %s, on %s. Read it with `odd review %s`, then `odd approve %[4]s` or `odd reject %[4]s`.\n", row.ID, oneCell(row.Title), branch, row.ID)
+			fmt.Fprintf(&waiting, "- %s: %s, on %s. Read it with `odd review %s`, then `odd approve %[4]s` or `odd reject %[4]s`.\n", row.ID, oneCell(titleCell(row.Title)), branch, row.ID)
 		case board.Blocked:
 			fmt.Fprintf(&blocked, "- %s: %s. To try again: `odd task ready %[1]s`.\n", row.ID, oneCell(row.BlockedReason))
 		}

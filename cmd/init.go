@@ -143,6 +143,9 @@ func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
 	if o.json {
 		return printJSON(env, map[string]any{"root": r.Root(), "wrote": wrote, "git_init": made})
 	}
+	if made {
+		talk(env, "no git repository was here: odd ran git init in %s", r.Root())
+	}
 	for _, name := range wrote {
 		if _, err := fmt.Fprintln(env.Stdout, name); err != nil {
 			return err

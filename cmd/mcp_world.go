@@ -223,6 +223,9 @@ func (k *knowledgeServer) listBoard(ctx context.Context, q mcp.BoardQuery) ([]mc
 // permit now.
 func (k *knowledgeServer) proposeTask(ctx context.Context, f board.Filing) (mcp.Proposed, error) {
 	f.By, f.At = "odd/"+oddVersion(), k.env.Now()
+	if err := board.CheckTitle(f.Title); err != nil {
+		return mcp.Proposed{}, err
+	}
 	a, err := board.New(f)
 	if err != nil {
 		return mcp.Proposed{}, err

@@ -45,6 +45,9 @@ func cell(s string) string {
 	return secrets.RedactText(okf.Visible(s))
 }
 
+// titleCell returns a title as a list shows it; --json and the file have all of it.
+func titleCell(s string) string { return layout.Clip(cell(s), 100) }
+
 // printRows prints rows of cells: aligned for a person, and the last broken between words
 // where it has room; tab-separated for a pipe.
 func printRows(env Env, rows [][]string) error { return printEach(env, slices.Values(rows)) }

@@ -94,7 +94,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 			continue
 		}
 		list = append(list, p)
-		rows = append(rows, []string{string(t.ID), describeCounts(p.Counts, len(p.Paths)-len(p.Atoms(v.cfg.Root))), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, t.Title})
+		rows = append(rows, []string{string(t.ID), describeCounts(p.Counts, len(p.Paths)-len(p.Atoms(v.cfg.Root))), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, titleCell(t.Title)})
 	}
 	if len(waiting) == 0 && !asJSON {
 		talk(env, "review: no proposal waits for you; odd task list shows the tasks")

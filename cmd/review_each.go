@@ -139,12 +139,16 @@ func runReviewEach(ctx context.Context, env Env, name string) error {
 // or has decided the last.
 func (w *walker) askAll(ctx context.Context) error {
 	open := func(a proposedAtom) bool { d, _ := w.walk.Of(a.at); return d.Take == "" }
+	helped := false // what was printed last is the help, which the atom again would push off the screen
 	for i := max(0, slices.IndexFunc(w.atoms, open)); i < len(w.atoms); {
-		if err := w.showAtom(i); err != nil {
-			return err
+		if !helped {
+			if err := w.showAtom(i); err != nil {
+				return err
+			}
 		}
+		helped = false
 		d, _ := w.walk.Of(w.atoms[i].at)
-		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, verify, leave out, edit, next, back, quit [a,v,l,e,n,b,q]? ", i+1, len(w.atoms), soFar(d)))
+		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, verify, leave out, edit, next, back, quit [a,v,l,e,n,b,q, ? for help]? ", i+1, len(w.atoms), soFar(d)))
 		if err != nil {
 			return err
 		}
@@ -174,6 +178,7 @@ func (w *walker) askAll(ctx context.Context) error {
 			return nil
 		default:
 			w.writeTTY("%s", eachKeys)
+			helped = true
 			continue
 		}
 		if err := w.keepDecision(d); err != nil {
@@ -185,12 +190,13 @@ func (w *walker) askAll(ctx context.Context) error {
 }
 
 const eachKeys = "a  accept: take it as it is\n" +
-	"v  verify: take it, and mark it as verified by you\n" +
+	"v  verify: take it and vouch for it; odd records that you checked it against its sources\n" +
 	"l  leave out: do not take it; odd asks for a reason\n" +
 	"e  edit: change its file in $EDITOR, and decide then; the change is yours\n" +
 	"n  next: go on, and change nothing here\n" +
 	"b  back: go to the one before\n" +
-	"q  quit: stop here; the same command goes on later\n"
+	"q  quit: stop here; the same command goes on later\n" +
+	"?  help: print this list\n"
 
 // soFar returns what was decided about an atom, for the question.
 func soFar(d review.Decided) string {

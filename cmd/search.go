@@ -51,7 +51,7 @@ func runSearch(c *cli.Context, env Env) error {
 		nothing = b.whyNothing(query, typ)
 	}
 	return showList(env, c.Bool("json"), hits, nothing, func(h served.Found) []string {
-		return []string{string(h.ID), h.Type, h.Title, b.shownPlace(env, h.Path, h.Line), okf.Visible(h.Text)}
+		return []string{string(h.ID), h.Type, titleCell(h.Title), b.shownPlace(env, h.Path, h.Line), okf.Visible(h.Text)}
 	})
 }
 
@@ -90,7 +90,7 @@ func (b bundle) spellHint(query string) string {
 func (b bundle) hitText(env Env, h served.Found) string {
 	text := env.paintText("1", okf.Visible(string(h.ID)))
 	if h.Title != "" {
-		text += "  " + okf.Visible(h.Title)
+		text += "  " + titleCell(h.Title)
 	}
 	text += " " + env.paintText("2", "("+okf.Visible(h.Type)+")") + "\n"
 	if h.Text == "" {

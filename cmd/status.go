@@ -423,14 +423,11 @@ func (v *view) nextOfBoard() string {
 	return ""
 }
 
-// addLines writes the slow loop's part of odd status: with leases off and none
-// drafted one quiet line.
+// addLines writes the slow loop's part of odd status, which does not name the lease where
+// leases are off and none is drafted.
 func (s slowStatus) addLines(line func(key, format string, args ...any)) {
 	l := s.Lease
-	switch {
-	case !l.Required && l.State == gate.None && !l.unreadable:
-		line("lease", "off: tasks run without one, which is fine; odd help gate says what it is for")
-	default:
+	if l.Required || l.State != gate.None || l.unreadable {
 		line("stance", "%s", l.stanceLine())
 		line("lease", "%s%s", l.nameLine(), l.describeLeft())
 	}

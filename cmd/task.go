@@ -216,7 +216,7 @@ func runTaskList(c *cli.Context, env Env) error {
 	}
 	return printMany(env, list, func(cells []string, t *board.Row) []string {
 		r := row(t)
-		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, r.Title, layout.Clip(cell(r.Waits), 80))
+		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, titleCell(r.Title), layout.Clip(cell(r.Waits), 80))
 	})
 }
 

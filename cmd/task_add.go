@@ -40,7 +40,10 @@ func readFiling(c *cli.Context, env Env) (board.Filing, error) {
 		ContractRole: c.String("contract-role"), Persona: c.String("persona"), Surface: c.String("surface"), Engagement: c.String("engagement"),
 		Voice: c.String("voice"), Handoffs: c.StringSlice("handoff"), Artifact: c.String("artifact"),
 	}
-	var err error
+	err := board.CheckTitle(f.Title)
+	if err != nil {
+		return f, usage("task add: %v", err)
+	}
 	if f.Commands, err = readCommands(c); err != nil {
 		return f, err
 	}
@@ -183,9 +186,12 @@ func taskEdit(env Env) *cli.Command {
 
 func runTaskEdit(c *cli.Context, env Env, name string) error {
 	sets, err := taskSets(c)
+	long := board.CheckTitle(c.String("title"))
 	switch {
 	case err != nil:
 		return err
+	case long != nil:
+		return usage("task edit %s: %v", name, long)
 	case len(sets) == 0:
 		return usage("task edit %s: name at least one thing to change, like --priority p1; see odd help task edit", name)
 	case env.agentSign() != "":

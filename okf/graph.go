@@ -155,10 +155,13 @@ func (g *Graph) listAtoms() []*Atom {
 // OfType returns the atoms of the types that fits accepts, in path order. It calls fits
 // once a type, and costs no more than what it returns.
 func (g *Graph) OfType(fits func(typ string) bool) []*Atom {
-	var out []*Atom
-	for _, i := range g.rowsOfType(fits) {
-		out = append(out, g.atomAt(i))
-	}
+	list := g.rowsOfType(fits)
+	out := make([]*Atom, len(list))
+	eachBatch(len(list), func(from, to int) {
+		for k := from; k < to; k++ {
+			out[k] = g.atomAt(list[k])
+		}
+	})
 	return out
 }
 

@@ -124,5 +124,5 @@ func (s *snapshot) readMemory(loop SlowLoop) *Memory {
 	if err != nil {
 		panic("unreachable: " + err.Error()) // the root was read from it
 	}
-	return &Memory{Slow: loop, State: s.state, Root: s.cfg.Root, Bundle: bundle, Files: s.files, Graph: s.graph, Tasks: s.tasks, Leases: s.requiresLease(), LandsAlone: s.cfg.Pipeline.LandsAlone}
+	return &Memory{Slow: loop, State: s.state, Root: s.cfg.Root, Bundle: bundle, Files: s.files, Graph: s.graph, Tasks: s.tasks(), Leases: s.requiresLease(), LandsAlone: s.cfg.Pipeline.LandsAlone}
 }

@@ -42,7 +42,7 @@ func (a authority) slowLoop() (SlowLoop, error) {
 		if err != nil {
 			return SlowLoop{}, err
 		}
-		l, err := LookSlow(bundle, a.state, func() []*board.Row { return a.rows }, a.committed, a.now)
+		l, err := LookSlow(bundle, a.state, func() []*board.Row { return a.rows() }, a.committed, a.now)
 		if err != nil {
 			return SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history", a.cfg.Root, err)
 		}
@@ -299,7 +299,7 @@ func refuseUncommitted(differs bool) error {
 // checkEligible refuses t if its state, an unfinished merge of its file, or another file
 // with the same id keeps it from every drain.
 func (a authority) checkEligible(t board.Task) error {
-	if why := board.Eligible(&t.Row, a.index, a.now); why != "" {
+	if why := board.Eligible(&t.Row, a.index(), a.now); why != "" {
 		return refuse("task", "task %s: %s", t.ID, why)
 	}
 	if t.Atom != nil {

@@ -89,7 +89,7 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t checkJob) (pipeline.
 
 // newCommand returns a command at a desk, held as a configuration says, without its words yet.
 func (b Bench) newCommand(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exec.Command, error) {
-	desk, err := laidOut(s)
+	desk, err := deskOf(s)
 	if err != nil {
 		return exec.Command{}, err
 	}

@@ -49,7 +49,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	}
 	ch.mayLand = true
 	switch {
-	case gate.Distrusted(Results(ch.d.at.tasks), kind):
+	case gate.Distrusted(Results(ch.d.at.tasks()), kind):
 		ch.holdBack(pipeline.HeldKind, "")
 	case len(ch.files) > len(ch.candidate.Files):
 		ch.holdBack(pipeline.HeldAtoms, "")
@@ -159,7 +159,7 @@ func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string)
 	return "", ""
 }
 
-// landsAlone reports a change whose op says that it lands with the result.
+// lands reports a change whose op says that it lands with the result.
 func (ch *change) lands() bool {
 	return ch != nil && ch.sealed != nil && ch.op.Reason == pipeline.Landed
 }

@@ -62,7 +62,7 @@ func (c *claim) unpin(ctx context.Context) {
 func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
 	err = d.retryAct(ctx, func(ctx context.Context) error {
 		c = nil
-		now, ok := board.Find(d.at.tasks, t.ID)
+		now, ok := board.Find(d.at.tasks(), t.ID)
 		why := refuse("task", "task %s: it is no longer on the board", t.ID)
 		if ok {
 			d.leaseID, why = d.whyDenied(now)

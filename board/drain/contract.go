@@ -77,7 +77,11 @@ func (cs contracts) resolveContract(t board.Task) (bound, error) {
 		b.handoffs, c.Handoffs = []handoff.Handoff{cs.given.Claims}, []contract.Handoff{cs.given.Claims.Handoff}
 	}
 	c.Artifact = cs.at.artifactName(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
-	resolved, more := contract.Resolve(c, contract.World{Roster: cs.loadRoster(), Servers: cs.at.cfg.ServerNames(), Granted: Granted(cs.at.cfg, t), Busy: cs.busy(t)})
+	world := contract.World{Roster: cs.loadRoster(), Servers: cs.at.cfg.ServerNames(), Granted: Granted(cs.at.cfg, t)}
+	if c.Artifact != "" || len(c.Handoffs) > 0 { // else nobody can be in its way
+		world.Busy = cs.busy(t)
+	}
+	resolved, more := contract.Resolve(c, world)
 	b.Contract = resolved
 	no = append(no, more...)
 	if t.Path == "" && resolved.Mutates {
@@ -289,7 +293,7 @@ func (cs contracts) busy(own board.Task) []contract.Busy {
 			out = append(out, contract.Busy{Artifact: artifact, Mode: mode, Session: session})
 		}
 	}
-	for _, t := range cs.at.tasks {
+	for _, t := range cs.at.tasks() {
 		if t.State == board.InProgress && t.ID != own.ID && !t.Expired(cs.Now()) {
 			add(cmp.Or(t.Artifact, cs.at.firstArtifact(t.Handoffs)), modeOf(t.Contracted(cs.at.cfg.Contract.Roles)), string(t.ID))
 		}

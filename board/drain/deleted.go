@@ -21,7 +21,7 @@ func (bw *boardWriter) findDeclines(ctx context.Context, t board.Task, base repo
 	if err != nil {
 		return nil, fmt.Errorf("what people deleted: %w", err)
 	}
-	all := board.Declines(bw.at.tasks, t.ID)
+	all := board.Declines(bw.at.tasks(), t.ID)
 	for _, g := range gone {
 		back, _, err := bw.repo.Find(base, g.Path)
 		if err != nil {

@@ -37,12 +37,12 @@ func (k *desk) makeTree(ctx context.Context) (session.Desk, error) {
 		}
 		k.s = s
 	}
-	return k.laidOut()
+	return k.withCache()
 }
 
-// laidOut is the desk with what an agent's tools keep from one session to the next.
-func (k *desk) laidOut() (session.Desk, error) {
-	at, err := laidOut(k.s)
+// withCache returns the desk with what an agent's tools keep from one session to the next.
+func (k *desk) withCache() (session.Desk, error) {
+	at, err := deskOf(k.s)
 	if err == nil {
 		at.Cache, err = cacheDir(k.d.repo, k.d.Cage, agentCache)
 	}
@@ -52,8 +52,8 @@ func (k *desk) laidOut() (session.Desk, error) {
 	return at, err
 }
 
-// laidOut is a scratch repository as a desk.
-func laidOut(s *repo.Scratch) (session.Desk, error) {
+// deskOf returns a scratch repository as a desk.
+func deskOf(s *repo.Scratch) (session.Desk, error) {
 	from, err := s.Borrows()
 	return session.Desk{Tree: s.Tree(), Home: s.Home(), Temp: s.Temp(), Read: from}, err
 }

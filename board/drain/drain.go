@@ -64,7 +64,7 @@
 //   - contract: what a session is bound to
 //   - override: a person's override of a contract, its start and its end
 //   - given: what an invocation works on instead of the board
-//   - origin: the ledgers' records of a run, and the proposal that a handoff is about
+//   - records: what the ledgers record of a run, and the proposal that a handoff is about
 //   - anchor: the handshake that binds a session, and its permit
 //   - prove: the session's own answers to the handshake
 //   - grant: what a session may do, compiled for its tools
@@ -435,7 +435,7 @@ func (d *drain) readBoard(ctx context.Context) error {
 	if d.at, err = readSnapshot(d.repo, tip, d.at); err != nil {
 		return err
 	}
-	for _, p := range d.at.unread {
+	for _, p := range d.at.unread() {
 		all := p.Path == board.Folder
 		p.Path = d.at.file(p.Path)
 		if all {

@@ -16,7 +16,7 @@ import (
 // The review branch stays as it is. Nothing is ever approved by a timer, and what
 // a person approved on its branch waits for a merge, not for a person.
 func (d *drain) expire(ctx context.Context) error {
-	for _, t := range slices.Clone(d.at.tasks) {
+	for _, t := range slices.Clone(d.at.tasks()) {
 		if t.State != board.Review || t.Result.Commit == "" {
 			continue
 		}
@@ -52,7 +52,7 @@ func (bw *boardWriter) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why strin
 	if err != nil {
 		return nil, "", err
 	}
-	t, _ := board.Find(bw.at.tasks, id)
+	t, _ := board.Find(bw.at.tasks(), id)
 	why = fmt.Sprintf("%s was not approved in time: %s", o.ID, end.Last().Note)
 	b, err := board.Expire(t, why)
 	if err != nil {

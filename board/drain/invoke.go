@@ -253,6 +253,15 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 	}
 	b := &baton{all: make(chan struct{})}
 	d.baton = b
+	if reply := d.Reply; reply != nil { // a person answers one session at a time
+		var answering sync.Mutex
+		d.Reply = func(ctx context.Context, turn invoke.Turn) (string, error) {
+			answering.Lock()
+			defer answering.Unlock()
+			return reply(ctx, turn)
+		}
+		defer func() { d.Reply = reply }()
+	}
 	var ended sync.WaitGroup
 	for n := range done {
 		done[n] = &work{fault: errors.New("its session ended in midst")} // until it returns

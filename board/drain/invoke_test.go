@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -495,5 +496,39 @@ func TestSessionsRunSideBySide(t *testing.T) {
 	}
 	if !slices.Equal(got, []string{"one of 1", "one of 2", "one of 3"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// A person who is asked by sessions that run side by side answers one after the other.
+func TestSessionsAskOneAtATime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	w.o.Call.Engagement = contract.Assistant
+	var here sync.WaitGroup
+	here.Add(3)
+	var asking, most atomic.Int32
+	w.o.Reply = func(context.Context, invoke.Turn) (string, error) {
+		n := asking.Add(1)
+		here.Wait() // all have come as far as to ask
+		for range 1000 {
+			runtime.Gosched()
+		}
+		most.Store(max(most.Load(), n))
+		asking.Add(-1)
+		return "go on", nil
+	}
+	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+		if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
+			return e, nil
+		}
+		here.Done()
+		if said, err := r.Ask(ctx, "which way?"); err != nil || said != "go on" {
+			t.Errorf("the answer is %q, %v", said, err)
+		}
+		return finds("a way"), nil
+	}
+	w.mustInvoke(3)
+	if most.Load() != 1 {
+		t.Errorf("%d sessions asked at once", most.Load())
 	}
 }

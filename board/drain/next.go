@@ -31,9 +31,9 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 			d.noteOnce(broke.Error())
 		}
 	}
-	ready := slices.DeleteFunc(slices.Clone(d.at.rows), func(r *board.Row) bool { return r.State != board.Ready || tried[r.ID] })
+	ready := slices.DeleteFunc(slices.Clone(d.at.rows()), func(r *board.Row) bool { return r.State != board.Ready || tried[r.ID] })
 	for t := range d.at.boardOrder(ready) {
-		if board.Eligible(&t.Row, d.at.index, d.Now()) != "" {
+		if board.Eligible(&t.Row, d.at.index(), d.Now()) != "" {
 			continue
 		}
 		_, why := d.whyDenied(t)

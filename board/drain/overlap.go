@@ -73,7 +73,7 @@ func (d *drain) whyHeld(ctx context.Context, t board.Task) error {
 		if err != nil {
 			return nil // the claim says why
 		}
-		d.at.overlaps = append([]*Overlap{}, Overlaps(ctx, d.repo, base, d.at.cfg.Root, d.at.tasks)...)
+		d.at.overlaps = append([]*Overlap{}, Overlaps(ctx, d.repo, base, d.at.cfg.Root, d.at.tasks())...)
 	}
 	for _, o := range d.at.overlaps {
 		if o.Task == t.ID {

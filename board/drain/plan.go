@@ -75,7 +75,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 		}
 	}
 	left := d.taskLimit()
-	for t := range d.at.boardOrder(d.at.rows) {
+	for t := range d.at.boardOrder(d.at.rows()) {
 		s := d.planTask(t)
 		if s.Run {
 			s.addRefusal(d.whyHeld(ctx, t))

@@ -31,7 +31,7 @@ func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t boa
 	row := t.Row
 	row.State, row.Dependencies = board.Ready, nil // what it waits for is no refusal, but for what is not there
 	var out []string
-	if why := board.Eligible(&row, d.at.index, d.Now()); why != "" {
+	if why := board.Eligible(&row, board.Index{}, d.Now()); why != "" {
 		out = append(out, string(why))
 	}
 	for _, id := range t.Dependencies {

@@ -221,7 +221,7 @@ func TryServers(ctx context.Context, r *repo.Repo, o Options, cfg config.Config,
 	if err != nil {
 		return nil, nil, err
 	}
-	tree, err := laidOut(at)
+	tree, err := deskOf(at)
 	if err != nil {
 		_ = at.Close()
 		return nil, nil, err

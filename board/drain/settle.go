@@ -120,7 +120,7 @@ func (rec recorder) tellSession(c *claim, w *work) (err error) {
 // run's artifacts.
 func (rec recorder) planResult(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate) (*draft, error) {
 	artifacts := refs[len(refs)-1]
-	now, ok := board.Find(rec.at.tasks, c.task.ID)
+	now, ok := board.Find(rec.at.tasks(), c.task.ID)
 	if !ok || now.Blob != c.task.Blob {
 		return rec.recordLost(c, w, out, artifacts)
 	}

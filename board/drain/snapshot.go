@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -30,10 +31,7 @@ type snapshot struct {
 	files    fs.FS // the whole commit
 	graph    *okf.Graph
 	problems []okf.Problem
-	tasks    []board.Task
-	unread   []okf.Problem // of files on the board that cannot be read, or whose id another has
-	rows     []*board.Row  // of the tasks
-	index    board.Index
+	board    func() boardTasks
 	toml     []byte // odd.toml, of which cfg was read
 	state    *state.State
 	spend    event.Spend
@@ -41,6 +39,29 @@ type snapshot struct {
 	tries    []failover.Try // the same
 	overlaps []*Overlap     // the same
 }
+
+// boardTasks are the tasks of a snapshot. To read those of a large board takes most of the time,
+// and a question about one task needs no other.
+type boardTasks struct {
+	tasks  []board.Task
+	unread []okf.Problem // of files on the board that cannot be read, or whose id another has
+	rows   []*board.Row  // of the tasks
+	index  board.Index
+}
+
+func (s *snapshot) readTasks() boardTasks {
+	tasks, unread, err := s.state.Tasks()
+	if err != nil {
+		panic("unreachable: " + err.Error()) // the atoms were read
+	}
+	rows := board.RowsOf(tasks)
+	return boardTasks{tasks, slices.Concat(unread, board.Unread(s.problems)), rows, board.IndexOf(rows)}
+}
+
+func (s *snapshot) tasks() []board.Task   { return s.board().tasks }
+func (s *snapshot) unread() []okf.Problem { return s.board().unread }
+func (s *snapshot) rows() []*board.Row    { return s.board().rows }
+func (s *snapshot) index() board.Index    { return s.board().index }
 
 // readSnapshot reads the board at tip. When before is the snapshot of an earlier tip,
 // only what changed since is read again.
@@ -86,13 +107,7 @@ func snapshotOf(tip repo.OID, files fs.FS, cache state.Cache, before *snapshot) 
 	if s.graph, s.problems, err = s.state.Atoms(); err != nil {
 		return nil, err
 	}
-	var unread []okf.Problem
-	if s.tasks, unread, err = s.state.Tasks(); err != nil {
-		return nil, err
-	}
-	s.unread = slices.Concat(unread, board.Unread(s.problems))
-	s.rows = board.RowsOf(s.tasks)
-	s.index = board.IndexOf(s.rows)
+	s.board = sync.OnceValue(s.readTasks)
 	if s.spend, err = s.state.Spend(); err != nil { // money fails closed
 		return nil, refuse("ledger", "%s/%v; restore the file from git history", s.cfg.Root, err)
 	}
@@ -106,9 +121,9 @@ func (s *snapshot) findTask(name string) (board.Task, error) {
 	if err != nil {
 		return board.Task{}, fmt.Errorf("task %w; odd task list shows the tasks", err)
 	}
-	t, ok := board.Find(s.tasks, a.ID)
+	t, ok := board.Find(s.tasks(), a.ID)
 	if !ok {
-		for _, p := range s.unread {
+		for _, p := range s.unread() {
 			if p.Path == a.Path {
 				return board.Task{}, p
 			}
@@ -120,8 +135,8 @@ func (s *snapshot) findTask(name string) (board.Task, error) {
 
 func (s *snapshot) boardOrder(rows []*board.Row) iter.Seq[board.Task] {
 	return func(yield func(board.Task) bool) {
-		for _, r := range board.Order(rows, s.index) {
-			if t, ok := board.Find(s.tasks, r.ID); ok && !yield(t) {
+		for _, r := range board.Order(rows, s.index()) {
+			if t, ok := board.Find(s.tasks(), r.ID); ok && !yield(t) {
 				return
 			}
 		}

@@ -47,7 +47,7 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 // are the tasks with the states they get and the runs that held them.
 func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task, err error) {
 	p = bw.newDraft()
-	for _, t := range bw.at.tasks {
+	for _, t := range bw.at.tasks() {
 		now := bw.log.now()
 		if slices.Contains(killed, t.ClaimedBy) && bw.at.isReserved(t) && now.Before(t.LeaseExpires) {
 			now = t.LeaseExpires

@@ -44,7 +44,7 @@ func (d *drain) equipSession(c *claim, w *work, req *session.Request, k *desk) {
 	}
 }
 
-// checkCommands returns the commands that will judge what a session of t makes.
+// checkCommands returns the commands that judge what a session of t makes while it can still mend it.
 func (s *snapshot) checkCommands(t board.Task) [][]string {
 	return slices.Concat(t.Commands, s.cfg.Pipeline.Validate)
 }

@@ -254,7 +254,7 @@ func (d *drain) checkTurn(ctx context.Context, c *claim, cost budget.MicroUSD) e
 	if why, paused := readPause(s.files, s.file("pause.toml")); paused {
 		return fmt.Errorf("drains were paused: %s", why)
 	}
-	if t, ok := board.Find(s.tasks, c.task.ID); c.task.Path != "" && (!ok || t.Blob != c.task.Blob) {
+	if t, ok := board.Find(s.tasks(), c.task.ID); c.task.Path != "" && (!ok || t.Blob != c.task.Blob) {
 		return errors.New("somebody changed the task while its session ran")
 	}
 	now := d.authorityAt(s)

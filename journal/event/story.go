@@ -117,6 +117,9 @@ func (r Record) describeAnchor() string {
 	return s
 }
 
+// mostHeld is how many of the atoms that were left to a person a sentence names.
+const mostHeld = 5
+
 func (r Record) describeReconcile() string {
 	d := r.Reconcile()
 	var parts []string
@@ -134,7 +137,10 @@ func (r Record) describeReconcile() string {
 		ids = append(ids, held.ID)
 	}
 	if len(ids) > 0 {
-		s += "; left to a person: " + strings.Join(ids, ", ")
+		s += "; left to a person: " + strings.Join(ids[:min(len(ids), mostHeld)], ", ")
+	}
+	if len(ids) > mostHeld {
+		s += fmt.Sprintf(" and %d more", len(ids)-mostHeld)
 	}
 	return s
 }

@@ -20,6 +20,8 @@ func TestTell(t *testing.T) {
 		{Record{Kind: Session, Data: SessionData{Outcome: "refused"}}, "ran a session; it ended as refused"},
 		{Record{Kind: Reconcile, Data: ReconcileData{Counts: map[string]int64{"updated": 1, "added": 12, "guarded": 1, "conflict": 0}, Held: []Held{{ID: "editor"}}}},
 			"reconciled 12 added, 1 guarded, 1 updated; left to a person: editor"},
+		{Record{Kind: Reconcile, Data: ReconcileData{Counts: map[string]int64{"declined": 7}, Held: []Held{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}, {ID: "e"}, {ID: "f"}, {ID: "g"}}}},
+			"reconciled 7 declined; left to a person: a, b, c, d, e and 2 more"},
 		{Record{Kind: Reconcile}, "reconciled nothing"},
 		{Record{Kind: Outcome, Task: "tidy", Data: OutcomeData{Verdict: "review", Branch: "odd/review/tidy.1", Paths: make([]ProposedPath, 2)}},
 			"proposed 2 files on odd/review/tidy.1, for a person to judge"},

@@ -16,9 +16,9 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
-// Origin is a board in which to look for what a handoff is about. What a session
-// made beside its handoff waits on a review branch until a person has approved
-// it, so that the files it cites may be there and nowhere else.
+// Records reads what the ledgers of a board record of a run, and finds the proposal that a handoff is
+// about. That one waits on a review branch until a person has approved it, so that the files it cites may be
+// there and nowhere else.
 type Records struct {
 	Repo  *repo.Repo
 	State *state.State // of the board's commit
@@ -35,7 +35,7 @@ type Made struct {
 }
 
 func recordsOf(r *repo.Repo, s *snapshot) Records {
-	return Records{Repo: r, State: s.state, Root: s.cfg.Root, Graph: s.graph, Tasks: s.tasks}
+	return Records{Repo: r, State: s.state, Root: s.cfg.Root, Graph: s.graph, Tasks: s.tasks()}
 }
 
 // Proposal is the proposal that the handoff h is about: the one its run made beside
