@@ -5,6 +5,7 @@ import (
 	"html"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,9 +80,11 @@ func (c chosen) fresh(d directory, r session.Request) (okf.Atom, error) {
 		{Key: "type", Value: c.kind},
 		{Key: "id", Value: id},
 		{Key: "title", Value: c.title},
-		{Key: "description", Value: c.about},
 		{Key: "status", Value: "draft"},
 		{Key: "confidence", Value: okf.Inferred.String()},
+	}
+	if c.about != "" {
+		fields = slices.Insert(fields, 3, okf.Field{Key: "description", Value: c.about})
 	}
 	if len(c.aliases) > 0 {
 		fields = append(fields, okf.Field{Key: "aliases", Value: list(c.aliases)})

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -113,9 +114,11 @@ func (s *section) readDecision() []candidate {
 	c := candidate{kind: decision, title: capital(title), score: scoreDecision}
 	if x := d.decision(); x != nil {
 		e, ok := x.stating()
-		if c.about = e.choice(); !ok || c.about == "" || rejected && !refuses(c.about) {
+		about, chosen := e.choice()
+		if !ok || !chosen || rejected && !refuses(about) {
 			return nil
 		}
+		c.about = about
 		c.evidence = append([]evidence{e}, d.reasons(x, e.to)...)
 		return []candidate{c}
 	}
@@ -135,7 +138,8 @@ func (s *section) readDecision() []candidate {
 				e.from = s.line
 			}
 			c.score -= 6
-			c.about, c.evidence = firstSentence(b.run.text), []evidence{e}
+			c.about, _ = e.choice()
+			c.evidence = []evidence{e}
 			return []candidate{c}
 		}
 	}
@@ -157,42 +161,44 @@ func (d *document) readLabelledDecisions() []candidate {
 	return out
 }
 
-// choice is the sentence that says what was chosen: the last in which somebody chose, as a
-// record that was revised ends with what holds, else the first. "" where none says a choice.
-func (e evidence) choice() string {
-	first, last, lead, prev := "", "", "", ""
+// choice is the sentence that says what was chosen: what stands below "Decision:", else the last in
+// which somebody chose, as a record that was revised ends with what holds, else the first; "" where
+// none of them stands alone. The second result is false where none says a choice.
+func (e evidence) choice() (about string, ok bool) {
+	var first, last, below string
+	label, joined := false, ""
 	for i, q := range e.quote {
 		lower := strings.ToLower(q)
 		if i == 0 && strings.Contains(lower, "recommendations") || strings.Contains(lower, "no decision") || strings.Contains(lower, "not decided") || strings.Contains(lower, "undecided") {
-			return "" // for somebody to decide on
+			return "", false // for somebody to decide on
 		}
 		if strings.HasSuffix(q, ":") {
-			lead = q + " "
+			label, joined = in("decision: outcome: decided:", lower), q
 			continue
 		}
 		for _, s := range sentences(q) {
 			ws := words(s)
-			if len(ws) == 0 || len(ws) < 3 && lead == "" || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) ||
+			if len(ws) == 0 || len(ws) < 3 && joined == "" || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) ||
 				slices.ContainsFunc(ws, func(w string) bool { return in("recommend recommends recommendation todo tbd", w) }) {
 				continue
 			}
-			if first == "" {
-				first = lead + s
+			ok = true
+			if !standsAlone(s) {
+				continue
 			}
-			if chose(ws) {
-				last = s
-			} else if last != "" && strings.HasSuffix(last, prev) && restricts(s) {
-				last += " " + s
+			said, _ := withLimits(q, s)
+			switch {
+			case label && below == "":
+				below = said
+			case chose(ws):
+				last = said
+			case first == "" && joined == "":
+				first = said
 			}
-			prev = s
 		}
-		lead = ""
+		label, joined = false, ""
 	}
-	if last != "" {
-		first = last
-	}
-	about, _ := withLimits(first, first)
-	return about
+	return cmp.Or(below, last, first), ok
 }
 
 // chose reports whether a sentence says that somebody chose.

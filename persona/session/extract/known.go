@@ -90,6 +90,9 @@ func kept(prior okf.Atom, fields []okf.Field) []okf.Field {
 			out[i].Value = p.Value
 		}
 	}
+	if p, ok := prior.Field("description"); ok && !slices.ContainsFunc(out, func(f okf.Field) bool { return f.Key == "description" }) {
+		out = append(out, p)
+	}
 	return out
 }
 

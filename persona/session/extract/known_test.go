@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -233,5 +234,23 @@ func TestInputs(t *testing.T) {
 				t.Errorf("skipped (-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// TestKeptDescription: what a person wrote as the description of an atom that had none stays with the text.
+func TestKeptDescription(t *testing.T) {
+	t.Parallel()
+	r := request("SECURITY.md", "# Security\n\n## Reports\n\nReporters must not:\n\n- Publish it.\n- Sell it.\n")
+	prior := drive(t, r).Atoms[0].Atom
+	if prior.Description != "" {
+		t.Fatalf("described as %q", prior.Description)
+	}
+	mine := okf.Field{Key: "description", Value: "Nothing is told to others."}
+	person, err := okf.New(prior.Path, append(slices.Clone(prior.Fields), mine), string(prior.Body()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := kept(person, prior.Fields); !slices.ContainsFunc(got, func(f okf.Field) bool { return f.Key == mine.Key && f.Value == mine.Value }) {
+		t.Errorf("got %v", got)
 	}
 }

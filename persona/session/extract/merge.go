@@ -63,9 +63,9 @@ func (s *section) soundOf(cs []candidate) []candidate {
 	return slices.DeleteFunc(cs, func(c candidate) bool { return !s.sound(c) })
 }
 
-// sound holds what every reader must: a name, a sentence, and lines that exist.
+// sound holds what every reader must: a name, and lines that exist.
 func (s *section) sound(c candidate) bool {
-	if c.title == "" || c.about == "" || len(c.evidence) == 0 {
+	if c.title == "" || len(c.evidence) == 0 {
 		return false
 	}
 	e := c.evidence[0]

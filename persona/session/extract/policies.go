@@ -58,7 +58,7 @@ func (s *section) rules(others []candidate) []candidate {
 		margin = 0
 	}
 	c := candidate{kind: policyAtom, title: capital(s.ruleName(title)), score: scoreSigns + min(margin, 12), owners: s.owners()}
-	c.about, c.evidence = s.saying(strongest(ps)), s.joinEvidence(ps)
+	c.about, c.evidence = s.about(ps, named), s.joinEvidence(ps)
 	if s.pointsElsewhere(ps) {
 		return nil
 	}
@@ -122,25 +122,18 @@ func (s *section) isCalledPolicy() bool {
 	return s.own == policies && !boilerplate(s.title) || s.first() && s.doc.place == policies
 }
 
-// strongest is the piece that describes ps best.
-func strongest(ps []piece) piece {
-	best := piece{says: ps[0].says, weight: -1}
-	for _, p := range ps {
-		if pronounFirst(p.says) {
-			p.weight -= 2
-		}
-		if p.weight > best.weight {
-			best = p
-		}
-	}
-	return best
-}
-
-// saying describes p: what it says, with what limits that in the same text and in the
-// paragraph behind it.
-func (s *section) saying(p piece) string {
-	bs := outermost(s.blocks)
+// about describes a rule: the sentence of ps that obliges most and stands alone, with what limits it
+// in the same text and in the paragraph behind it. Of a list below a lead that obliges or denies no
+// item says the rule alone.
+func (s *section) about(ps []piece, named bool) string {
+	best, most := "", -1
+	bs := slices.DeleteFunc(outermost(s.blocks), block.isEmpty)
 	for i, b := range bs {
+		at := slices.IndexFunc(ps, func(p piece) bool { return p.from <= b.from && b.from <= p.to })
+		led := b.kind != paragraph && i > 0 && bs[i-1].kind == paragraph && leads(bs[i-1])
+		if at < 0 || led && binds(bs[i-1].run.text) {
+			continue
+		}
 		for _, t := range b.texts() {
 			text, below := t.run.text, t.below
 			if b.kind == paragraph && i+1 < len(bs) {
@@ -151,13 +144,23 @@ func (s *section) saying(p piece) string {
 					text += " " + x.run.text
 				}
 			}
-			if about, ok := withLimits(text, p.says); ok && p.from <= b.from && b.from <= p.to {
-				return about
+			for _, q := range sentences(t.run.text) {
+				w := obligation(q, s.doc, named)
+				if w <= most || w == 0 && !(ps[at].weight == 0 && b.kind == paragraph || b.kind != paragraph && instruction(q)) || !standsAlone(q) || !proper(q) || led && (w == 0 || !strings.HasSuffix(q, ".")) {
+					continue
+				}
+				most = w
+				best, _ = withLimits(text, q)
 			}
 		}
 	}
-	about, _ := withLimits(p.says, p.says)
-	return about
+	return best
+}
+
+// binds reports whether a lead says of the items below it that they must or must not be.
+func binds(lead string) bool {
+	_, weight := obliging(words(lead))
+	return weight > 0 || slices.ContainsFunc(words(lead), func(w string) bool { return in("not no never don't don’t without avoid", w) })
 }
 
 // sectionNumber is what a charter puts in front of a heading.

@@ -108,35 +108,29 @@ func (s *section) whole(bs []block) evidence {
 	return e
 }
 
-// summary is one sentence of what is quoted: prose before steps before commands.
+// summary is one sentence of what is quoted that stands alone, else the ends of its steps, else its
+// first command; "" where there is none of them.
 func (e evidence) summary() string {
-	next := ""
-	switch {
-	case len(e.steps) > 0:
-		next = firstOf(e.steps[0])
-	case len(e.commands) > 0:
-		next = squeeze(e.commands[0])
-	}
 	for _, q := range e.quote {
-		if first := stripLabel(firstOf(q)); !strings.HasSuffix(first, ":") && len(words(first)) >= 4 {
+		if first := stripLabel(firstOf(q)); len(words(first)) >= 4 && standsAlone(first) {
 			return clip(first, maxDescription)
 		}
 	}
-	if n := len(e.steps); n > 1 && len(e.quote) == 0 && e.lists == 1 {
+	n := len(e.steps)
+	switch {
+	case n == 0 && len(e.commands) == 0 && len(e.quote) > 0 && standsAlone(firstOf(e.quote[0])):
+		return firstSentence(e.quote[0])
+	case n > 1 && e.lists == 1:
 		ends := func(s string) string {
 			return clip(strings.TrimLeft(strings.TrimRight(firstOf(s), ".:;, "), "[] "), maxDescription/2-10)
 		}
 		return fmt.Sprintf("%d steps: %s … %s", n, ends(e.steps[0]), ends(e.steps[n-1]))
+	case n > 0 && standsAlone(firstOf(e.steps[0])):
+		return firstSentence(e.steps[0])
+	case n == 0 && len(e.commands) > 0 && !left.MatchString(e.commands[0]):
+		return clip("Run "+squeeze(e.commands[0]), maxDescription)
 	}
-	switch {
-	case len(e.quote) > 0 && next != "":
-		return clip(strings.TrimRight(stripLabel(firstOf(e.quote[0])), ":. ")+": "+next, maxDescription)
-	case len(e.quote) > 0:
-		return firstSentence(e.quote[0])
-	case len(e.steps) == 0 && next != "":
-		return clip("Run "+next, maxDescription)
-	}
-	return clip(strings.TrimRight(next, ":;, "), maxDescription)
+	return ""
 }
 
 // activity is the title a procedure in s would have: the heading's without its

@@ -25,7 +25,7 @@ func (s *section) responsible() []candidate {
 						e.passage = s.passage(e.from, e.to)
 					}
 				}
-				out = append(out, candidate{kind: role, title: capital(title), about: firstSentence(sentence), score: scoreRole - 10, evidence: []evidence{e}})
+				out = append(out, candidate{kind: role, title: capital(title), about: described(sentence), score: scoreRole - 10, evidence: []evidence{e}})
 			}
 		}
 	}
@@ -68,7 +68,7 @@ func (s *section) headedRole() []candidate {
 		}
 		c.score = scoreRole
 	}
-	c.about, c.evidence = firstSentence(e.quote[0]), []evidence{e}
+	c.about, c.evidence = described(e.quote[0]), []evidence{e}
 	for _, q := range e.quote {
 		if _, head, ok := cutAny(q, "eports to the ", "eports to "); ok {
 			c.heads = append(c.heads, strings.TrimRight(firstSentence(head), "."))

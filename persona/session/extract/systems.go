@@ -12,7 +12,7 @@ func (s *section) headedSystem() []candidate {
 	if !ok || !name(s.title, s.code) || !strings.Contains(firstSentence(b.run.text), s.title) || !isTitled(s.title) {
 		return nil
 	}
-	return []candidate{{kind: system, title: s.title, about: firstSentence(b.run.text), score: scoreSystem,
+	return []candidate{{kind: system, title: s.title, about: described(b.run.text), score: scoreSystem,
 		evidence: []evidence{{doc: s.doc, from: s.line, to: b.to, quote: []string{b.run.text}, passage: []block{b}}}}}
 }
 

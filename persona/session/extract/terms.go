@@ -63,11 +63,11 @@ const (
 // newDefinition returns a named thing with its text, of the kind the section is about. b is where
 // it stands.
 func (s *section) newDefinition(name, text string, b block, score int) candidate {
-	c := candidate{title: name, about: firstSentence(text), score: score}
-	if !strings.HasPrefix(text, name) {
+	c := candidate{title: name, about: described(text), score: score}
+	if c.about != "" && !strings.HasPrefix(text, name) {
 		c.about = capital(c.about)
 	}
-	if ws := words(text); len(ws) > 0 && in("is are means refers describes denotes was has provides", ws[0]) {
+	if ws := words(text); c.about != "" && len(ws) > 0 && in("is are means refers describes denotes was has provides", ws[0]) {
 		c.about = clip(name+" "+firstSentence(text), maxDescription) // a sentence needs its subject
 	}
 	if c.kind = s.topic().lists(); c.kind != role && filename(name) {

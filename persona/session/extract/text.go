@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -216,6 +217,41 @@ func firstOf(text string) string {
 func firstSentence(text string) string {
 	return clip(strings.TrimRight(stripLabel(firstOf(text)), " :;,"), maxDescription)
 }
+
+// described is the first sentence of text where it stands alone, else "".
+func described(text string) string {
+	if !standsAlone(firstOf(text)) {
+		return ""
+	}
+	return firstSentence(text)
+}
+
+// standsAlone reports whether a sentence says what it is about without those around it: it does not
+// begin with what stands for another, as "This", "To do that, …" and "If it breaks, …", announces
+// nothing, and points to nothing above or below it.
+func standsAlone(sentence string) bool {
+	sentence = stripLabel(sentence)
+	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) || pointing.MatchString(sentence) {
+		return false
+	}
+	head, _, ok := strings.Cut(sentence, ", ")
+	ws := words(head)
+	if !ok || len(ws) == 0 || !in("if when once to for by in after before with as at here because since while", ws[0]) {
+		return true
+	}
+	for _, w := range ws[1:] {
+		if in("it this that these those them they such", w) {
+			return false
+		} else if in("a an the any each every your our", w) {
+			return true // what it stands for is named
+		}
+	}
+	return true
+}
+
+// pointing are the words of a sentence that sends to what stands above or below it, and of one that
+// announces a list within itself.
+var pointing = regexp.MustCompile(`(?i)(?:\bthe|\bas|\bsee|ed|own|ven|out|find|found) (?:above|below)\b|\b(?:above|below)(?:[.,;:)]|$)|\b(?:the|these|as) following\b|^(?:here|there) are (?:some|the)\b|[a-z]: [A-Z].*[^.!]$|; (?:or|and)$`)
 
 // withLimits returns a sentence of text with what limits it behind it, as "Unless …" and "This does
 // not hold for …"; up to twice maxDescription long, so that no condition is cut off. ok tells
