@@ -70,6 +70,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
@@ -318,6 +319,11 @@ func (k chosen) doubt(a okf.Atom) string {
 func (e evidence) doubt() string {
 	if q := e.firstAltered(); q != "" {
 		return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
+	}
+	for _, t := range e.reads() {
+		if strings.Contains(t.text, unseen) {
+			return fmt.Sprintf("%s:%d has an image without a text within a sentence", e.doc.path, e.from)
+		}
 	}
 	if struck.Match(e.doc.markdownWithin(e.from, e.to)) {
 		return fmt.Sprintf("%s:%d has text that is struck out", e.doc.path, e.from)

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,7 +71,18 @@ func (f *flattener) inline(n ast.Node, depth int) {
 		f.b.Write(n.Value)
 	case *ast.AutoLink:
 		f.b.Write(n.Label(f.src))
-	case *ast.Image, *ast.RawHTML:
+	case *ast.RawHTML:
+	case *ast.Image:
+		if !f.interrupts(n) {
+			break
+		}
+		had := f.b.Len()
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			f.inline(c, depth+1)
+		}
+		if strings.TrimSpace(f.b.String()[had:]) == "" {
+			f.b.WriteString(unseen)
+		}
 	case *ast.CodeSpan:
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 			if t, ok := c.(*ast.Text); ok {
@@ -85,6 +97,22 @@ func (f *flattener) inline(n ast.Node, depth int) {
 	if mark >= 0 {
 		f.ends[mark] = f.b.Len()
 	}
+}
+
+// unseen stands for an image without a text within a sentence.
+const unseen = "\uFFFC"
+
+// interrupts reports whether an image stands within a sentence, which lacks a word without it: behind
+// the beginning of one, and in front of more on its line or behind a word that wants one.
+func (f *flattener) interrupts(n *ast.Image) bool {
+	before := strings.TrimRight(f.b.String(), " ")
+	if ws := words(before); len(ws) == 0 || strings.ContainsAny(before[len(before)-1:], ".!?:;") {
+		return false
+	} else if in("a an the and or see in on at to of with from by like", ws[len(ws)-1]) {
+		return true
+	}
+	next, ok := n.NextSibling().(*ast.Text)
+	return ok && len(bytes.TrimSpace(next.Segment.Value(f.src))) > 0
 }
 
 func (f *flattener) text(n *ast.Text) {

@@ -19,6 +19,15 @@ var (
 	tags  = regexp.MustCompile(`<[^<>]*>`)
 )
 
+// altOf keeps the text of an image of what links matches.
+func altOf(s string) string {
+	alt, _, ok := strings.Cut(strings.TrimPrefix(s, "!["), "](")
+	if !ok || !strings.HasPrefix(s, "![") {
+		return ""
+	}
+	return alt
+}
+
 // letters are the letters and digits of a text, in order: what two texts share that
 // differ in marks, white space and line ends alone.
 func letters(s string) string {
@@ -35,7 +44,7 @@ func letters(s string) string {
 func (e evidence) firstAltered() string {
 	raw := string(e.doc.markdownWithin(e.from, e.to))
 	plain := links.ReplaceAllString(raw, "")
-	said := []string{letters(html.UnescapeString(tags.ReplaceAllString(plain, ""))), letters(html.UnescapeString(plain)), letters(raw)}
+	said := []string{letters(html.UnescapeString(links.ReplaceAllStringFunc(raw, altOf))), letters(html.UnescapeString(tags.ReplaceAllString(plain, ""))), letters(html.UnescapeString(plain)), letters(raw)}
 	holds := func(s string) bool {
 		l := letters(s)
 		return slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, l) })
