@@ -119,7 +119,7 @@ func (s *section) readDecision() []candidate {
 			return nil
 		}
 		c.about = about
-		c.evidence = append([]evidence{e}, d.reasons(x, e.to)...)
+		c.evidence = []evidence{e}
 		return []candidate{c}
 	}
 	if rejected {
@@ -215,18 +215,6 @@ func chose(ws []string) bool {
 func refuses(about string) bool {
 	about = strings.ToLower(about)
 	return strings.Contains(about, "decided not to ") || strings.Contains(about, "decided against ") || strings.Contains(about, "will not ")
-}
-
-// reasons is what d says below a heading of its own of why x was chosen.
-func (d *document) reasons(x *section, after int) []evidence {
-	for _, s := range d.sections {
-		if s != x && s.line > after && in("rationale justification reasoning why reasons reason", strings.ToLower(strings.TrimPrefix(s.title, "Decision "))) {
-			if e, ok := s.stating(); ok {
-				return []evidence{e}
-			}
-		}
-	}
-	return nil
 }
 
 // stating is what a section that states a decision says, with what stands below its

@@ -30,7 +30,6 @@ type document struct {
 	coded    bool  // it holds code
 	governs  bool  // it lays down rules for people
 	decides  bool  // it records a decision
-	proposes bool  // it proposes one
 	found    []candidate
 	bad      string // what is wrong with its front matter, if anything
 
@@ -128,7 +127,7 @@ func parse(f file) *document {
 	d.coded = slices.ContainsFunc(d.sections, func(s *section) bool {
 		return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code })
 	})
-	d.governs, d.decides, d.proposes = d.lawful(), d.recordsDecision(), d.suggests()
+	d.governs, d.decides = d.lawful(), d.recordsDecision()
 	return d
 }
 

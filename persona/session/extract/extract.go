@@ -12,7 +12,7 @@
 //     Mitigation and the like of a runbook; in a charter, what people do in turn. One command
 //     is one only where the heading says what it is for. A section that obliges as often as it
 //     instructs is neither a policy nor a process, and a finding counts it
-//   - decisions: the section of an ADR that states the decision, with its reasons; not one
+//   - decisions: the section of an ADR that states the decision; not one
 //     that was given up, and one that is only proposed says so in its title
 //   - roles: tables, lists and sub-headings of a section about roles, and an office that a
 //     heading names, where the text says what its holders are or do, and not how many they
@@ -31,7 +31,7 @@
 //
 // # What an atom holds
 //
-// Its kind, title and one sentence about it; its sources, with their lines, the blob of the
+// Its kind, title and, where the quote has one, a sentence about it that stands alone; its sources, with their lines, the blob of the
 // file and a hash of the cited text; and the text itself as a quote with footnotes.
 // TestAtomWhole has one.
 //
@@ -52,8 +52,7 @@
 //     for the same text are nothing new, and what a person edited stays while the text does.
 //  4. What the bundle holds counts under MaxAtoms only where its text is new, not for another
 //     link. The plainest sources win: procedures, decisions and rules by how plainly
-//     they are such, then roles, definitions, systems, files; more for a document whose name
-//     says that a team lives by it, a point for every further document that says the same, up
+//     they are such, then roles, definitions, systems, files; a point for every further document that says the same, up
 //     to five, and less for a past year, notes, an example. Each further atom of one document
 //     or type counts less. How many were left out is a finding, as is every input that was
 //     not read and every name that two documents define differently.

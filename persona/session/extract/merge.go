@@ -255,7 +255,7 @@ func rank(cs []candidate, thisYear string) {
 		for _, e := range c.evidence {
 			docs[e.doc] = true
 		}
-		worth[name(c)] = 12 * (c.score + worthOf[c.kind] + min(len(docs)-1, 5) + c.evidence[0].doc.standing() - c.evidence[0].doc.shelfPenalty(thisYear))
+		worth[name(c)] = 12 * (c.score + worthOf[c.kind] + min(len(docs)-1, 5) - c.evidence[0].doc.shelfPenalty(thisYear))
 	}
 	sort()
 	kinds, docs := map[string]int{}, map[*document]int{}
@@ -266,17 +266,6 @@ func rank(cs []candidate, thisYear string) {
 		kinds[c.kind]++
 	}
 	sort()
-}
-
-// standing is how much more a document counts whose name says that a team lives by it.
-func (d *document) standing() int {
-	switch {
-	case d.decides || d.rulebook() || d.has(affairs):
-		return 6
-	case d.governs:
-		return 2
-	}
-	return 0
 }
 
 // isDated reports whether a document tells of one moment and not of what holds: minutes, a report,

@@ -59,30 +59,8 @@ func (s *section) rules(others []candidate) []candidate {
 	}
 	c := candidate{kind: policyAtom, title: capital(s.ruleName(title)), score: scoreSigns + min(margin, 12), owners: s.owners()}
 	c.about, c.evidence = s.about(ps, named), s.joinEvidence(ps)
-	if s.pointsElsewhere(ps) {
-		return nil
-	}
 	return []candidate{c}
 }
-
-// pointsElsewhere reports whether all that ps say is one sentence that only mildly obliges and
-// links to where more is said: "Please read our code of conduct."
-func (s *section) pointsElsewhere(ps []piece) bool {
-	if len(ps) > 1 {
-		return false
-	}
-	for _, b := range s.blocks {
-		if b.kind != paragraph || b.from != ps[0].from {
-			continue
-		}
-		_, weight := obliging(words(b.run.text))
-		return b.to == ps[0].to && len(sentences(b.run.text)) == 1 && weight <= 2 && elsewhere.MatchString(b.run.text) && slices.ContainsFunc(b.run.spans, func(sp span) bool { return sp.kind == link })
-	}
-	return false
-}
-
-// elsewhere are the words of a sentence that names another place to look at.
-var elsewhere = regexp.MustCompile(`(?i)\b(?:read|see|refer|consult|contact|template|channel)\b`)
 
 // minPlain is the weight of a piece that is a rule wherever it stands: it says what people must
 // do, in a document about how they work with each other. A charter holds little but rules.
@@ -245,9 +223,6 @@ func (p piece) under(lead string, list block, own piece) piece {
 			return piece{}
 		}
 	}
-	if strings.HasPrefix(lead, "To ") && 3*ordering(list.items) >= 2*len(list.items) {
-		return piece{} // steps
-	}
 	if p.says == "" || own.weight > p.weight {
 		p.says = list.items[0].run.text
 	}
@@ -299,9 +274,8 @@ func tells(items []item) bool {
 
 // The headings of text that is no rule and no procedure, whatever it says.
 const (
-	weighed  = "weighed"  // what a proposal weighs and plans, down to the next heading of its level
-	warned   = "warned"   // what is shown and not to be done
-	proposed = "proposed" // two of them make a document a proposal
+	weighed = "weighed" // what a proposal weighs and plans, down to the next heading of its level
+	warned  = "warned"  // what is shown and not to be done
 )
 
 // asides says by what a heading is known as one of them.
@@ -313,8 +287,6 @@ var asides = []struct {
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
 	{warned, strings.HasPrefix, "why "},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer|deprecated|legacy"},
-	{proposed, equal, "motivation|abstract|specification|rationale|drawbacks|alternatives|non-goals|proposal|backwards compatibility|rejected ideas|open issues|design details|user stories|" +
-		"unresolved questions|proposed solution|prior art|reference implementation|deliverables|problem statement|goals, objectives, and requirements"},
 	{weighed, equal, "mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
@@ -334,20 +306,9 @@ func isKnownHeading(title, as string) bool {
 	return false
 }
 
-// suggests reports whether a document proposes a change for others to decide on.
-func (d *document) suggests() bool {
-	n := 0
-	for _, s := range d.sections {
-		if isKnownHeading(s.title, proposed) {
-			n++
-		}
-	}
-	return n > 1 && d.place != policies
-}
-
 // aside reports whether s holds text that is no rule and no procedure.
 func (s *section) aside() bool {
-	if s.doc.proposes || isKnownHeading(s.title, warned) {
+	if isKnownHeading(s.title, warned) {
 		return true
 	}
 	for p := s; p != nil; p = p.parent {

@@ -264,7 +264,7 @@ func (s *section) steps() (out []string, lists int) {
 // instructs, or where the heading or the lead says that steps follow, what people do.
 func (s *section) isCourse(bs []block, i int) bool {
 	b := bs[i]
-	if b.kind != steps && b.kind != bullets || areLinksOnly(b.items) || areUserStories(b.items) {
+	if b.kind != steps && b.kind != bullets || areLinksOnly(b.items) {
 		return false
 	}
 	if b.kind == steps && 3*ordering(b.items) >= len(b.items) {
@@ -282,15 +282,6 @@ func (s *section) isCourse(bs []block, i int) bool {
 
 // stepsAhead are the words of a heading or a lead below which the steps stand.
 var stepsAhead = regexp.MustCompile(`(?i)\b(?:steps|process|procedure|workflow|lifecycle)\b`)
-
-// areUserStories reports whether most items are stories of users, who say what they want and not
-// what is done.
-func areUserStories(items []item) bool {
-	return len(items) <= 2*count(items, func(it item) bool {
-		t := strings.ToLower(it.run.text)
-		return strings.Contains(t, "as a") && strings.Contains(t, "i want")
-	})
-}
 
 // areLinksOnly reports whether most items are nothing but a link.
 func areLinksOnly(items []item) bool {

@@ -237,7 +237,7 @@ func (s *section) boldList(b block) []candidate {
 		if head, tail, dash := strings.Cut(it.run.text, " - "); !ok && dash && s.topic() == roles {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
-		if !ok || !s.leads(lead) || !s.explainsName(rest) || s.doc.isField(lead.text) {
+		if !ok || !s.leads(lead) || !s.explainsName(rest) {
 			continue
 		}
 		c := s.newDefinition(lead.text, rest, block{from: it.from, to: it.to, run: it.run}, scoreGlossary-5)
@@ -247,19 +247,6 @@ func (s *section) boldList(b block) []candidate {
 		out = append(out, c)
 	}
 	return out
-}
-
-// isField reports whether many lists of a document have an item of this name: a field of what they describe.
-func (d *document) isField(name string) bool {
-	n := 0
-	for _, s := range d.sections {
-		for _, b := range s.blocks {
-			if b.kind == bullets && slices.ContainsFunc(b.items, func(it item) bool { return strings.HasPrefix(it.run.text, name) }) {
-				n++
-			}
-		}
-	}
-	return n > 2
 }
 
 // explainsName reports whether the text behind a name in a list says what it is.
