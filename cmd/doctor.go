@@ -170,6 +170,7 @@ func (e *examination) checkSettings(ctx context.Context) bool {
 	default:
 		e.addDiagnosis(wellLevel, "board", fmt.Sprintf("branch %s, %s", v.line.Name(), countNoun(len(v.taskRows()), "task")), "")
 	}
+	e.checkRuns(v)
 	if dirty, err := e.repo.Dirty(ctx, "odd.toml"); err == nil && len(dirty) > 0 {
 		e.addDiagnosis(warnLevel, "odd.toml", "has uncommitted edits, which odd ignores", "git commit odd.toml")
 	} else {
@@ -189,6 +190,19 @@ func (e *examination) checkSettings(ctx context.Context) bool {
 		e.addError(faultLevel, "ignored", err)
 	}
 	return true
+}
+
+// checkRuns tells the tasks whose run was killed in this clone.
+func (e *examination) checkRuns(v *view) {
+	killed, err := e.repo.KilledRuns()
+	if err != nil {
+		e.addError(faultLevel, "runs", err)
+	}
+	for _, h := range firstOfRows(v.taskRows()).Held {
+		if slices.Contains(killed, h.Run) {
+			e.addDiagnosis(warnLevel, "runs", h.Run+" was killed while it worked on "+h.Task, "odd drain frees the task")
+		}
+	}
 }
 
 func (e *examination) checkSigning(ctx context.Context) {

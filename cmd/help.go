@@ -221,8 +221,12 @@ func (w *workspace) nextCommand(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	here, err := w.readClone(ctx, v.cfg.Root)
+	if err != nil {
+		return "", err
+	}
 	_, err = fs.Stat(v.bundle, "pause.toml")
-	if next := v.nextAct(v.readLease(loop), loop, err == nil); next != "" {
+	if next := nextAct(v.readLease(loop), loop, err == nil, firstOfRows(v.taskRows()), here); next != "" {
 		return next, nil
 	}
 	return `odd task add "TITLE" adds a task`, nil

@@ -39,13 +39,18 @@ func TestHowLong(t *testing.T) {
 // slow loop is quiet.
 func TestTheNextHumanAct(t *testing.T) {
 	t.Parallel()
-	with := func(states ...board.State) *view {
+	with := func(states ...board.State) firstTasks {
 		var tasks []*board.Row
 		for _, s := range states {
 			tasks = append(tasks, &board.Row{ID: "t", State: s})
 		}
-		return &view{listed: listOf(tasks)}
+		return firstOfRows(tasks)
 	}
+	reason := func(why string) firstTasks {
+		return firstOfRows([]*board.Row{{ID: "t", State: board.Blocked, BlockedReason: why}})
+	}
+	held := firstOfRows([]*board.Row{{ID: "t", State: board.InProgress, ClaimedBy: "run-1"}})
+	dirty, merging := cloneState{dirty: []string{"a.md", "b.md"}}, cloneState{dirty: []string{"a.md"}, unmerged: []string{"a.md"}}
 	var high, low drain.SlowLoop
 	high.Buffer.Proposals = []gate.Proposal{{ID: "P-1", Severity: gate.High, Reason: "look"}}
 	low.Buffer.Proposals = []gate.Proposal{{ID: "P-2", Severity: gate.Low, Reason: "look"}}
@@ -55,24 +60,32 @@ func TestTheNextHumanAct(t *testing.T) {
 	expired := leaseJSON{Required: true, Verdict: gate.Verdict{Way: "renew it"}}
 	for _, c := range []struct {
 		name   string
-		v      *view
+		tasks  firstTasks
 		l      leaseJSON
 		loop   drain.SlowLoop
 		paused bool
+		here   cloneState
 		want   string
 	}{
-		{"paused is before all", with(board.Review), expired, alarm, true, "odd drain resume lets tasks run again"},
-		{"an emergency", with(board.Review), expired, alarm, false, `an emergency is reported: odd gate proposals reject P-3 --reason "WHY" if it is none; else odd gate emergency --because P-3 (odd help gate emergency shows what else it asks for)`},
-		{"a dead lease", with(board.Review), expired, high, false, "renew it"},
-		{"a draft", with(board.Review), leaseJSON{Required: true, State: gate.Draft, Verdict: valid.Verdict}, low, false, "odd gate commitment activates the lease; until then only research tasks run"},
-		{"what is high", with(board.Review), off, high, false, "odd gate proposals show P-1: look"},
-		{"what is low, with leases off", with(board.Review), off, low, false, `odd review t shows the proposal; then odd approve t, or odd reject t --reason "WHY"`},
-		{"what is low, with leases on", with(board.Review), valid, low, false, "odd gate proposals show P-2: look"},
-		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, "odd task ready t marks it ready, so that odd drain works on it"},
-		{"ready tasks", with(board.Backlog, board.Ready), off, drain.SlowLoop{}, false, "odd drain works on the ready tasks"},
-		{"nothing", with(board.Done), off, drain.SlowLoop{}, false, ""},
+		{"paused is before all", with(board.Review), expired, alarm, true, cloneState{}, "odd drain resume lets tasks run again"},
+		{"an emergency", with(board.Review), expired, alarm, false, cloneState{}, `an emergency is reported: odd gate proposals reject P-3 --reason "WHY" if it is none; else odd gate emergency --because P-3 (odd help gate emergency shows what else it asks for)`},
+		{"a dead lease", with(board.Review), expired, high, false, cloneState{}, "renew it"},
+		{"a draft", with(board.Review), leaseJSON{Required: true, State: gate.Draft, Verdict: valid.Verdict}, low, false, cloneState{}, "odd gate commitment activates the lease; until then only research tasks run"},
+		{"what is high", with(board.Review), off, high, false, cloneState{}, "odd gate proposals show P-1: look"},
+		{"what is low, with leases off", with(board.Review), off, low, false, cloneState{}, `odd review t shows the proposal; then odd approve t, or odd reject t --reason "WHY"`},
+		{"what is low, with leases on", with(board.Review), valid, low, false, cloneState{}, "odd gate proposals show P-2: look"},
+		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, cloneState{}, "odd task ready t marks it ready, so that odd drain works on it"},
+		{"ready tasks", with(board.Backlog, board.Ready), off, drain.SlowLoop{}, false, cloneState{}, "odd drain works on the ready tasks"},
+		{"nothing", with(board.Done), off, drain.SlowLoop{}, false, cloneState{}, ""},
+		{"a merge is before all", with(board.Review), expired, alarm, true, merging, "a git merge is not finished: resolve the conflict in a.md, then git add and git commit; or git merge --abort"},
+		{"edits are before a drain", with(board.Ready), off, drain.SlowLoop{}, false, dirty, "git add and git commit a.md and 1 more, or git stash -u; then odd drain works on the ready tasks"},
+		{"edits are in nobody's way", with(board.Backlog), off, drain.SlowLoop{}, false, dirty, "odd task ready t marks it ready, so that odd drain works on it"},
+		{"a killed run", held, off, drain.SlowLoop{}, false, cloneState{killed: []string{"run-1"}}, "odd drain frees t, whose run was killed, and works on the ready tasks"},
+		{"a run at work", held, off, drain.SlowLoop{}, false, cloneState{killed: []string{"run-0"}}, ""},
+		{"blocked", reason("agent: no answer; run odd task ready t to try again"), off, drain.SlowLoop{}, false, cloneState{}, "odd task show t says why it is blocked; mend that and commit, then odd task ready t and odd drain"},
+		{"interrupted", reason("interrupted; run odd task ready t to try again"), off, drain.SlowLoop{}, false, cloneState{}, "odd task ready t, then odd drain: its run was interrupted, and there is nothing to mend"},
 	} {
-		if got := c.v.nextAct(c.l, c.loop, c.paused); got != c.want {
+		if got := nextAct(c.l, c.loop, c.paused, c.tasks, c.here); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -93,6 +93,7 @@ type boardStatus struct {
 	blocked  []string          // each blocked task, and why
 	Waiting  int               `json:"ops_waiting,omitempty"` // changes that wait for a person
 	AtWork   int               `json:"ops_running,omitempty"` // changes that a drain of this clone is at work on
+	Running  []string          `json:"in_progress,omitempty"`
 	Month    string            `json:"month"`
 	Spent    budget.MicroUSD   `json:"spent_micro_usd"`
 	Hard     budget.MicroUSD   `json:"hard_stop_micro_usd,omitempty"`
@@ -113,11 +114,14 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	v, dirty, err := w.currentAndDirty(ctx)
+	v, here, err := w.currentAndClone(ctx)
 	if err != nil {
 		return err
 	}
-	s, err := v.readStatus(ctx, dirty)
+	s, err := v.readStatus(ctx, here)
+	if merge := here.nextOfMerge(); err != nil && merge != "" { // the file that cannot be read is in conflict
+		return refuse("unmerged", "%s", merge)
+	}
 	if err != nil {
 		return err
 	}
@@ -133,31 +137,30 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 	return showPage(env, asJSON, s, s.statusPage())
 }
 
-// currentAndDirty returns the view of readCurrent, and the paths of the bundle and of odd.toml with
-// edits that are not committed. git looks for them while odd reads the commit, and
-// those are all that odd reads of the work tree.
-func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error) {
+// currentAndClone returns the view of readCurrent and the state of this clone. git looks for
+// edits while odd reads the commit, and those are all that odd reads of the work tree.
+func (w *workspace) currentAndClone(ctx context.Context) (*view, cloneState, error) {
 	root := w.cfg.Root
-	look := sync.OnceValues(func() ([]string, error) { return w.repo.Dirty(ctx, root, "odd.toml") })
+	look := sync.OnceValues(func() (cloneState, error) { return w.readClone(ctx, root) })
 	go look()
 	v, err := w.readBoard(ctx, false)
-	dirty, gitErr := look()
+	here, gitErr := look()
 	if err != nil {
-		return nil, nil, err
+		return nil, here, err
 	}
 	if v.cfg.Root != root { // the committed odd.toml names another
-		dirty, gitErr = w.repo.Dirty(ctx, v.cfg.Root, "odd.toml")
+		here, gitErr = w.readClone(ctx, v.cfg.Root)
 	}
 	head, err := w.repo.Branch()
 	if err == nil && head == v.line.Name() && w.repo.Root() != "" {
-		err = v.readEdits(dirty)
+		err = v.readEdits(here.dirty)
 	}
-	return v, dirty, cmp.Or(err, gitErr)
+	return v, here, cmp.Or(err, gitErr)
 }
 
-// readStatus returns what odd status prints; dirty are the paths with edits that
-// are not committed.
-func (v *view) readStatus(ctx context.Context, dirty []string) (boardStatus, error) {
+// readStatus returns what odd status prints of the board and of this clone.
+func (v *view) readStatus(ctx context.Context, here cloneState) (boardStatus, error) {
+	dirty := here.dirty
 	tasks, err := v.summarizeTasks(dirty)
 	if err != nil {
 		return boardStatus{}, err
@@ -165,6 +168,9 @@ func (v *view) readStatus(ctx context.Context, dirty []string) (boardStatus, err
 	s := boardStatus{
 		taskSummary: tasks.taskSummary, blocked: tasks.Blocked, Problems: tasks.Unread,
 		Dirty: dirty, Branch: v.line.Name(), Tip: shortID(v.tip), Month: event.Month(v.env.Now()),
+	}
+	for _, h := range tasks.Waits.Held {
+		s.Running = append(s.Running, fmt.Sprintf("%s (%s, %s)", h.Task, h.Run, here.untilWhen(h.Run, "claimed until "+h.Until)))
 	}
 	if err := v.findLost(ctx, &s); err != nil {
 		return s, err
@@ -175,7 +181,7 @@ func (v *view) readStatus(ctx context.Context, dirty []string) (boardStatus, err
 	if err := v.countOps(&s); err != nil {
 		return s, err
 	}
-	if err := v.countMoney(&s); err != nil {
+	if err := v.countMoney(&s, here); err != nil {
 		return s, err
 	}
 	for _, p := range v.problems {
@@ -201,7 +207,8 @@ func (v *view) readStatus(ctx context.Context, dirty []string) (boardStatus, err
 	if err != nil {
 		return s, err
 	}
-	s.Slow = v.slowStatus(loop, s.Paused != "", tasks.Next)
+	s.Slow = v.slowStatus(loop)
+	s.Slow.Next = nextAct(s.Slow.Lease, loop, s.Paused != "", tasks.Waits, here)
 	return s, nil
 }
 
@@ -222,14 +229,14 @@ func (v *view) findLost(ctx context.Context, s *boardStatus) error {
 
 // countMoney adds what the ledgers say: the month's money, and the sessions at
 // work that no task asked for.
-func (v *view) countMoney(s *boardStatus) error {
+func (v *view) countMoney(s *boardStatus, here cloneState) error {
 	spend, err := v.state.Spend()
 	if err != nil {
 		return fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
 	for _, c := range spend.Open {
 		if c.Task == c.Run { // no task asked for it
-			s.Running = append(s.Running, fmt.Sprintf("%s (odd agent run, since %s)", c.Run, c.TS.Format("15:04:05Z07:00")))
+			s.Running = append(s.Running, fmt.Sprintf("%s (odd agent run, %s)", c.Run, here.untilWhen(c.Run, "since "+c.TS.Format("15:04:05Z07:00"))))
 		}
 	}
 	n, err := spend.In(s.Month)
@@ -361,7 +368,7 @@ type slowStatus struct {
 	Next      string                `json:"next,omitempty"` // the next human act
 }
 
-func (v *view) slowStatus(loop drain.SlowLoop, paused bool, ofBoard string) slowStatus {
+func (v *view) slowStatus(loop drain.SlowLoop) slowStatus {
 	s := slowStatus{Lease: v.readLease(loop)}
 	if l := s.Lease; !l.Required && l.State == gate.None && !l.unreadable {
 		s.Lease.Verdict = gate.Verdict{} // tasks run without a lease
@@ -373,54 +380,7 @@ func (v *view) slowStatus(loop drain.SlowLoop, paused bool, ofBoard string) slow
 		}
 		s.Proposals[p.Severity]++
 	}
-	s.Next = cmp.Or(nextOfLoop(s.Lease, loop, paused), ofBoard)
 	return s
-}
-
-// nextAct returns what a person does next, the first of: lift a pause, answer an
-// emergency, mend the lease, commit to a draft, answer what is high, review,
-// drain, put work on the board.
-func (v *view) nextAct(l leaseJSON, loop drain.SlowLoop, paused bool) string {
-	return cmp.Or(nextOfLoop(l, loop, paused), v.nextOfBoard())
-}
-
-func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
-	open := loop.Buffer.Open()
-	switch {
-	case paused:
-		return "odd drain resume lets tasks run again"
-	case loop.Facts.OpenEmergency != "":
-		return fmt.Sprintf("an emergency is reported: odd gate proposals reject %[1]s --reason \"WHY\" if it is none; else odd gate emergency --because %[1]s (odd help gate emergency shows what else it asks for)", loop.Facts.OpenEmergency)
-	case l.Required && !l.Verdict.Valid:
-		return l.Verdict.Way
-	case l.Required && l.State == gate.Draft:
-		return "odd gate commitment activates the lease; until then only research tasks run"
-	case l.State == gate.Draft:
-		return "odd gate commitment activates the lease " + l.ID
-	case len(open) > 0 && (open[0].Severity == gate.High || l.Required):
-		return fmt.Sprintf("odd gate proposals show %s: %s", open[0].ID, open[0].Reason)
-	}
-	return ""
-}
-
-// nextOfBoard returns the command for the first task that waits for a person, or for odd drain.
-func (v *view) nextOfBoard() string {
-	waits := map[board.State][]*board.Row{}
-	for _, t := range v.taskRows() {
-		waits[t.State] = append(waits[t.State], t)
-	}
-	first := func(s board.State) okf.ID { return board.Order(waits[s], board.IndexOf(v.taskRows()))[0].ID }
-	switch {
-	case len(waits[board.Review]) > 0:
-		return fmt.Sprintf("odd review %[1]s shows the proposal; then odd approve %[1]s, or odd reject %[1]s --reason \"WHY\"", first(board.Review))
-	case len(waits[board.Ready]) > 0:
-		return "odd drain works on the ready tasks"
-	case len(waits[board.Blocked]) > 0:
-		return fmt.Sprintf("odd task show %[1]s says why it is blocked; mend that and commit, then odd task ready %[1]s and odd drain", first(board.Blocked))
-	case len(waits[board.Backlog]) > 0:
-		return fmt.Sprintf("odd task ready %s marks it ready, so that odd drain works on it", first(board.Backlog))
-	}
-	return ""
 }
 
 // addLines writes the slow loop's part of odd status, which does not name the lease where

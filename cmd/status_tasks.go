@@ -20,7 +20,6 @@ import (
 type taskSummary struct {
 	Tasks     map[board.State]int `json:"tasks"`
 	Review    []string            `json:"review,omitempty"`
-	Running   []string            `json:"in_progress,omitempty"`
 	Direction *board.Direction    `json:"direction,omitempty"` // nil without goals
 }
 
@@ -32,7 +31,7 @@ type tasksRecord struct {
 	Bundle  repo.OID
 	Blocked []string // each blocked task, and why
 	Unread  int      // files that cannot be read as tasks
-	Next    string   // what nextOfBoard returned
+	Waits   firstTasks
 	taskSummary
 }
 
@@ -54,7 +53,7 @@ func (v *view) summarizeTasks(dirty []string) (tasksRecord, error) {
 		}
 	}
 	now.countTasks(v.taskRows())
-	now.Unread, now.Next, now.Direction = len(v.unreadProblems()), v.nextOfBoard(), board.DirectionOf(v.graph, v.taskRows())
+	now.Unread, now.Waits, now.Direction = len(v.unreadProblems()), firstOfRows(v.taskRows()), board.DirectionOf(v.graph, v.taskRows())
 	if now.Bundle == "" {
 		return now, nil
 	}
@@ -65,7 +64,7 @@ func (v *view) summarizeTasks(dirty []string) (tasksRecord, error) {
 	return now, err
 }
 
-// countTasks counts tasks by state and names those that run, wait for a person or are blocked.
+// countTasks counts tasks by state and names those that wait for a person or are blocked.
 func (s *tasksRecord) countTasks(tasks []*board.Row) {
 	for _, t := range tasks {
 		s.Tasks[t.State]++
@@ -74,8 +73,6 @@ func (s *tasksRecord) countTasks(tasks []*board.Row) {
 			s.Review = append(s.Review, string(t.ID))
 		case board.Blocked:
 			s.Blocked = append(s.Blocked, string(t.ID)+": "+layout.Clip(cell(t.BlockedReason), mostReason))
-		case board.InProgress:
-			s.Running = append(s.Running, fmt.Sprintf("%s (%s, claimed until %s)", t.ID, t.ClaimedBy, t.LeaseExpires.Format("15:04:05Z07:00")))
 		}
 	}
 }

@@ -83,6 +83,9 @@ func (l *Line) Latest(ctx context.Context) (OID, error) {
 	return tip, err
 }
 
+// basePrefix begins the refs that keep the base of a run's session; the run's id follows.
+const basePrefix = "refs/odd/base/"
+
 // Land moves the branch from old to next together with other refs, all or nothing, if Check has nothing against it.
 // With a remote the push decides and the local refs follow, except refs/odd/base/, which stay on this machine.
 // ErrMoved means that another writer was first and nothing happened.
@@ -98,7 +101,7 @@ func (l *Line) Land(ctx context.Context, old, next OID, also ...RefUpdate) error
 	}
 	var shared, private []RefUpdate
 	for _, u := range also {
-		if strings.HasPrefix(u.Name, "refs/odd/base/") {
+		if strings.HasPrefix(u.Name, basePrefix) {
 			private = append(private, u)
 		} else {
 			shared = append(shared, u)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,6 +103,28 @@ func (r *Repo) RunLives(run string) bool {
 		_ = f.Unlock()
 	}
 	return err != nil || !got
+}
+
+// KilledRuns returns the runs of this clone that were killed: a ref keeps the base of their session, and no process
+// works on it. While a drain is alive it returns none, since that one frees what they held.
+func (r *Repo) KilledRuns() ([]string, error) {
+	runs, err := r.orphans()
+	if len(runs) == 0 || r.Draining() {
+		return nil, err
+	}
+	still, err := r.orphans() // a drain may just have ended
+	return slices.DeleteFunc(runs, func(run string) bool { return !slices.Contains(still, run) }), err
+}
+
+// orphans returns the runs that keep a base and hold no lock of their own. That of a drain is drain.lock.
+func (r *Repo) orphans() (runs []string, err error) {
+	refs, err := r.Refs(basePrefix)
+	for _, ref := range refs {
+		if run := strings.TrimPrefix(ref.Name, basePrefix); !r.RunLives(run) {
+			runs = append(runs, run)
+		}
+	}
+	return runs, err
 }
 
 // Draining reports whether a drain of this clone is alive. It tries the lock only if the process named in the file

@@ -481,6 +481,23 @@ func TestLockDrain(t *testing.T) {
 	eq(t, "a drain", r.Draining(), true)
 }
 
+// A run is killed that keeps a base, holds no lock of its own and is of no living drain.
+func TestKilledRuns(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t)
+	eq(t, "none", must[[]string](t)(r.KilledRuns()), nil)
+	for _, run := range []string{"run-1", "run-2"} {
+		git(t, r.Root(), "update-ref", "refs/odd/base/"+run, string(base))
+	}
+	defer must[func()](t)(r.LockRun("run-1"))()
+	unlock := must[func() error](t)(r.LockDrainFor("run-2"))
+	eq(t, "a drain at work", must[[]string](t)(r.KilledRuns()), nil)
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	eq(t, "killed", must[[]string](t)(r.KilledRuns()), []string{"run-2"})
+}
+
 // A run that works beside others lives as long as its lock is held: not before, and not
 // when its process was killed.
 func TestLockRun(t *testing.T) {
