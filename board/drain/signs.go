@@ -312,7 +312,9 @@ func (m *Memory) readLately() (gate.Lately, error) {
 	notes, err := m.State.Notes(now.AddDate(0, -months, 0))
 	for _, n := range notes {
 		list := map[string]*[]time.Time{state.Override: &l.Overrides, state.Outage: &l.Outages, state.Limit: &l.Limits}[n.What]
-		*list = append(*list, n.At)
+		if list != nil {
+			*list = append(*list, n.At)
+		}
 	}
 	scope := scopeByID(m.Graph, m.Slow.File.Lease)
 	for _, t := range m.readyWork() {

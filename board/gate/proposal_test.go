@@ -386,3 +386,24 @@ func FuzzReadProposals(f *testing.F) {
 		}
 	})
 }
+
+// What is open about an ended lease does not keep a signal from ending the next one; what a person
+// answered stays quiet under any.
+func TestUnheardUnderAnotherLease(t *testing.T) {
+	t.Parallel()
+	under := func(lease string) func(*Proposal) { return func(p *Proposal) { p.Lease = lease } }
+	open := newProposal("P-1", "drifting#1", under("L-0001"))
+	answered := newProposal("P-2", "pacing#1", under("L-0001"))
+	b := read(t, propose(t, open, answered, newProposal("P-3", "stale#1", under("L-0001"))))
+	b.Dispositions["P-2"] = Disposition{ID: "P-2", Decision: Rejected}
+	for _, c := range []struct {
+		key, lease string
+		want       int
+	}{
+		{"drifting#2", "L-0001", 0}, {"drifting#2", "L-0002", 1}, {"pacing#1", "L-0002", 0}, {"pacing#2", "L-0002", 1}, {"stale#2", "L-0002", 0},
+	} {
+		if got := len(b.Unheard([]Proposal{newProposal("P-9", c.key, under(c.lease))})); got != c.want {
+			t.Errorf("%s under %s: %d are heard, want %d", c.key, c.lease, got, c.want)
+		}
+	}
+}

@@ -143,20 +143,28 @@ func (b Buffer) Supersede(file []byte, lease, act, by string, now time.Time) ([]
 	return file, nil
 }
 
-// Unheard drops proposals that repeat an earlier one: with the same key, open or not, or
+// Unheard drops proposals that repeat an earlier one: with the same key, if that was answered, or
 // with an open one of the same class, which is a key up to its "#". So a rejected sign stays
-// quiet until it changes.
+// quiet until it changes. A signal that may end a lease does not repeat what is open about
+// another lease.
 func (b Buffer) Unheard(ps []Proposal) []Proposal {
-	said := map[string]bool{}
+	answered, open := map[string]bool{}, map[[2]string]bool{}
+	about := func(p Proposal) [2]string {
+		if slices.Contains(LeaseSignals(), signalName(p.Key)) {
+			return [2]string{keyClass(p.Key), p.Lease}
+		}
+		return [2]string{keyClass(p.Key)}
+	}
 	for _, p := range b.Proposals {
-		said[p.Key] = true
-		if _, disposed := b.Dispositions[p.ID]; !disposed {
-			said[keyClass(p.Key)] = true
+		if _, disposed := b.Dispositions[p.ID]; disposed {
+			answered[p.Key] = true
+		} else {
+			open[about(p)] = true
 		}
 	}
 	var out []Proposal
 	for _, p := range ps {
-		if !said[p.Key] && !said[keyClass(p.Key)] {
+		if !answered[p.Key] && !open[about(p)] {
 			out = append(out, p)
 		}
 	}

@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/journal/repo"
@@ -15,11 +17,19 @@ type readCommit struct {
 	diffs   [][]repo.Change
 }
 
-// startReading reads what the commits of the range change, beside the judging, because a machine has several cores.
-// Each call of next makes the changes of the next commit known, whose files the repository then remembers. It leaves
-// out what cannot be read: who asks for that again gets the error. stop ends the reading.
+// startReading reads what the commits of the range change in the bundle, beside the judging, because a machine has
+// several cores. Each call of next makes the changes of the next commit known, whose files the repository then
+// remembers. It leaves out what cannot be read: who asks for that again gets the error. stop ends the reading and
+// waits for its end.
 func (h *history) startReading() (next, stop func()) {
 	read, done := make(chan readCommit, readAhead), make(chan struct{})
+	roots := map[string]bool{} // the other files are large, many, and not asked for
+	for _, law := range h.laws {
+		roots[law.Root+"/"] = true
+	}
+	isJudged := func(ch repo.Change) bool {
+		return strings.HasPrefix(ch.NewMode, "100") && slices.ContainsFunc(slices.Collect(maps.Keys(roots)), func(root string) bool { return strings.HasPrefix(ch.Path, root) })
+	}
 	go func() {
 		defer close(read)
 		for _, c := range h.commits {
@@ -31,7 +41,7 @@ func (h *history) startReading() (next, stop func()) {
 				}
 				r.diffs = append(r.diffs, all)
 				for _, ch := range all {
-					if strings.HasPrefix(ch.NewMode, "100") {
+					if h.ctx.Err() == nil && isJudged(ch) {
 						_, _ = h.repo.Blob(ch.New)
 					}
 				}
@@ -52,5 +62,9 @@ func (h *history) startReading() (next, stop func()) {
 			h.diffs.put(diffKey(p, c.OID), r.diffs[i])
 		}
 	}
-	return next, func() { close(done) }
+	return next, func() {
+		close(done)
+		for range read {
+		}
+	}
 }

@@ -70,7 +70,7 @@ type personas struct {
 // which is what most commits of a board do.
 func (h *history) CompilePersona(commit repo.OID, root, role string) rules.Persona {
 	tree, _ := h.Find(commit, root)
-	if tree != h.personas.tree && (h.personas.by == nil || !h.makesSamePersonas(h.personas.tree, tree)) {
+	if h.personas.by == nil || tree != h.personas.tree && !h.makesSamePersonas(h.personas.tree, tree) {
 		h.personas.by = map[string]rules.Persona{}
 	}
 	h.personas.tree = tree

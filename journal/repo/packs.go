@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -43,7 +44,7 @@ const (
 	// of a ledger and of a folder of some thousand tasks; git keeps six times as many.
 	baseBytes = 16 << 20
 	// maxPacked is the size from which git reads an object.
-	maxPacked = 1 << 30
+	maxPacked = largeLoose
 
 	packHeader  = 12
 	indexHeader = 8
@@ -62,12 +63,29 @@ var packedKinds = [...]string{1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 var errPack = errors.New("a pack file that odd cannot read")
 
 // get reads a packed object. Nobody may change its bytes.
-func (ps *packs) get(oid OID) (object, error) {
+func (ps *packs) get(oid OID) (_ object, err error) {
+	defer guardFault(&err)()
 	at, err := ps.find(oid)
 	if err != nil {
 		return object{}, err
 	}
 	return ps.read(at)
+}
+
+// guardFault makes an error of a fault in a mapped file, which was cut short or whose disk fails: git says then what
+// is wrong. The function it returns is deferred.
+func guardFault(err *error) func() {
+	before := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(before)
+		switch p := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }: // as the runtime has it of a fault
+			*err = errPack
+		default:
+			panic(p)
+		}
+	}
 }
 
 // find returns where an object begins, in one of the packs that list has found.
@@ -105,7 +123,8 @@ func (ps *packs) list() (found bool) {
 }
 
 // open maps a pack and its index, which must be of version 2.
-func (ps *packs) open(name string) (*pack, error) {
+func (ps *packs) open(name string) (_ *pack, err error) {
+	defer guardFault(&err)()
 	index, err := ps.mapped.readFile(name + ".idx")
 	if err != nil {
 		return nil, err
@@ -243,7 +262,9 @@ func (ps *packs) read(o packPlace) (object, error) {
 		}
 	}
 	for _, d := range slices.Backward(deltas) {
-		ps.bases.put(d.base, out, 128+len(out.data))
+		if len(out.data) <= baseBytes/4 {
+			ps.bases.put(d.base, out, 128+len(out.data))
+		}
 		delta, err := inflatePacked(d.data[d.from:], d.size)
 		if err == nil {
 			out.data, err = applyDelta(out.data, delta)
@@ -256,7 +277,8 @@ func (ps *packs) read(o packPlace) (object, error) {
 }
 
 // size returns the size of an object without reading what it is a delta of.
-func (ps *packs) size(oid OID) (int64, error) {
+func (ps *packs) size(oid OID) (_ int64, err error) {
+	defer guardFault(&err)()
 	at, err := ps.find(oid)
 	if err != nil {
 		return 0, err

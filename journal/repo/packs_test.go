@@ -129,3 +129,32 @@ func TestDamagedPack(t *testing.T) {
 		}
 	}
 }
+
+// A pack that somebody cut short while it is read is an error, and git says what is wrong with it.
+func TestACutPackIsAnError(t *testing.T) {
+	t.Parallel()
+	r, all := manyVersions(t)
+	ps := &r.objs.(*packStore).packs
+	eq(t, "there are packs", ps.list(), true)
+	for _, p := range ps.all {
+		for _, end := range []string{".pack", ".idx"} {
+			if err := os.Chmod(p.name+end, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(p.name+end, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for oid := range all {
+		if _, err := ps.get(oid); !errors.Is(err, errPack) {
+			t.Fatalf("%s: %v", oid, err)
+		}
+		if _, err := ps.size(oid); !errors.Is(err, errPack) {
+			t.Fatalf("size of %s: %v", oid, err)
+		}
+		if _, err := r.Blob(oid); err == nil {
+			t.Fatalf("%s is read", oid)
+		}
+	}
+}
