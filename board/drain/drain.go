@@ -134,7 +134,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -406,23 +405,6 @@ func monotonicClock(now func() time.Time) func() time.Time {
 			last = t
 		}
 		return last
-	}
-}
-
-// notes are what a run leaves to tell besides its results. Each is told at once too.
-type notes struct {
-	say func(string)
-	all *[]string
-}
-
-func (n notes) addNote(s string) {
-	*n.all = append(*n.all, s)
-	n.say(s)
-}
-
-func (n notes) noteOnce(s string) {
-	if !slices.Contains(*n.all, s) {
-		n.addNote(s)
 	}
 }
 

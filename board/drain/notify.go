@@ -74,3 +74,20 @@ func (w *work) blockCode() string {
 	}
 	return string(w.cut)
 }
+
+// notes are what a run leaves to tell besides its results. Each is told at once too.
+type notes struct {
+	say func(string)
+	all *[]string
+}
+
+func (n notes) addNote(s string) {
+	*n.all = append(*n.all, s)
+	n.say(s)
+}
+
+func (n notes) noteOnce(s string) {
+	if !slices.Contains(*n.all, s) {
+		n.addNote(s)
+	}
+}
