@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session/extract"
 )
 
 func initVerb(env Env) *cli.Command {
@@ -43,6 +45,7 @@ type initOptions struct {
 	roles, docs         []string
 	agent, monthly      string
 	remote              string // that the board is shared through, "" for none
+	told                bool   // of documents that the built-in reader cannot read
 	ci, hooks, template bool
 	json                bool
 }
@@ -111,11 +114,11 @@ func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
 	if err := freeNames(r); err != nil {
 		return err
 	}
+	paths, err := r.WorkFiles(ctx)
+	if err != nil {
+		return err
+	}
 	if len(o.docs) == 0 {
-		paths, err := r.WorkFiles(ctx)
-		if err != nil {
-			return err
-		}
 		o.docs = findDocuments(paths)
 	}
 	ch, err := starterFiles(ctx, r, o)
@@ -154,6 +157,9 @@ func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
 	if len(wrote) == 0 {
 		talk(env, "every file of odd init is here already; odd status shows what to do next")
 		return nil
+	}
+	if slices.Contains(wrote, path.Join(bundleRoot(r), "tasks", firstTask)) {
+		o.tellUnread(env, os.DirFS(r.Root()), paths)
 	}
 	sayNext(env, bundleRoot(r), wrote, ch, len(o.docs) > 0)
 	return nil
@@ -281,14 +287,15 @@ func (o *initOptions) askMissing(ctx context.Context, env Env, files fs.FS, path
 				return err
 			}
 		}
-		if len(o.docs) == 0 {
-			usual := strings.Join(findDocuments(paths), ", ")
-			if err := q.askUntil(ctx, "where are your documents? a folder, a file or *.md", usual, func(s string) error { return o.takeDocs(files, s) }); err != nil {
+		if o.agent == "" {
+			if err := q.askUntil(ctx, "which agent? extract reads documents, offline and free; or claude, acp, anthropic, openai, exec", "extract", o.takeAgent); err != nil {
 				return err
 			}
 		}
-		if o.agent == "" {
-			if err := q.askUntil(ctx, "which agent? extract reads documents, offline and free; or claude, acp, anthropic, openai, exec", "extract", o.takeAgent); err != nil {
+		o.tellUnread(env, files, paths)
+		if len(o.docs) == 0 {
+			usual := strings.Join(findDocuments(paths), ", ")
+			if err := q.askUntil(ctx, "where are your documents? a folder, a file or *.md", usual, func(s string) error { return o.takeDocs(files, s) }); err != nil {
 				return err
 			}
 		}
@@ -351,9 +358,25 @@ func (o *initOptions) takeDocs(files fs.FS, s string) error {
 		if st, err := fs.Stat(files, clean); err == nil && st.IsDir() {
 			clean += "/"
 		}
+		if o.usesReader(files) && extract.Lacking(files, []string{clean}, configIn(files).Root, nil) != nil {
+			return fmt.Errorf("documents %q: no file there is in markdown or reStructuredText, which the built-in reader (extract) reads; name another place, or an agent that reads other formats with --agent", p)
+		}
 		o.docs = append(o.docs, clean)
 	}
 	return nil
+}
+
+// usesReader reports that the built-in reader reads the documents.
+func (o *initOptions) usesReader(files fs.FS) bool {
+	return cmp.Or(o.agent, configIn(files).Session.Substrate) == "extract"
+}
+
+// tellUnread says once which documents the built-in reader cannot read.
+func (o *initOptions) tellUnread(env Env, files fs.FS, paths []string) {
+	if unread := findUnread(paths); unread != "" && !o.told && o.usesReader(files) {
+		o.told = true
+		talk(env, "documents that the built-in reader (extract) cannot read: %s; convert them to markdown, or name another agent with odd config set session.substrate NAME", unread)
+	}
 }
 
 func (o *initOptions) takeAgent(s string) error {

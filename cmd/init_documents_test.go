@@ -29,3 +29,24 @@ func TestDocumentsFindsFolders(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Documents that the built-in reader cannot read are told where they are many; a template or a list of packages is
+// no document.
+func TestDocumentsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	files := func(form string, n int) (out []string) {
+		for i := range n {
+			out = append(out, fmt.Sprintf(form, i))
+		}
+		return out
+	}
+	for want, paths := range map[string][]string{
+		"": slices.Concat(files("app/views/%d.html.erb", 40), files("docs/%d.md", 40), files("docs/%d.adoc", 3), files("vendor/%d.adoc", 9), files("source/%d.html.md.erb", 9), files("etc/%d.txt", 9)),
+		"manual/ (30 .adoc), source/ (4 .html), notes/ (3 .docx), 1 more": slices.Concat(files("%d.adoc", 3), files("manual/part/%d.ADOC", 30), files("source/x/%d.html", 4), files("notes/%d.docx", 3)),
+		"the top folder (3 .adoc)":                                        slices.Concat(files("%d.adoc", 3), files("%d.md", 3)),
+	} {
+		if got := findUnread(paths); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -24,13 +24,16 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-func bundleRoot(r *repo.Repo) string {
-	if b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml")); err == nil {
+func bundleRoot(r *repo.Repo) string { return configIn(os.DirFS(r.Root())).Root }
+
+// configIn returns the configuration of a work tree, where there is none that can be read the default.
+func configIn(files fs.FS) config.Config {
+	if b, err := fs.ReadFile(files, "odd.toml"); err == nil {
 		if cfg, err := config.Parse("odd.toml", b); err == nil {
-			return cfg.Root
+			return cfg
 		}
 	}
-	return config.Default().Root
+	return config.Default()
 }
 
 // firstTask is the file of the task that odd init makes.
@@ -238,11 +241,8 @@ func findDocuments(paths []string) []string {
 	count := map[string]int{}
 	for _, p := range paths {
 		dirs := strings.Split(path.Dir(p), "/")
-		no := func(dir string) bool {
-			return dir != "." && strings.HasPrefix(dir, ".") || strings.Contains(noDocuments, " "+dir+" ")
-		}
 		switch {
-		case !slices.Contains([]string{".md", ".mdx", ".markdown", ".rst"}, path.Ext(strings.TrimSuffix(p, ".erb"))), slices.ContainsFunc(dirs, no):
+		case !isReadable(p), slices.ContainsFunc(dirs, holdsNoDocuments):
 		case dirs[0] != ".":
 			count[dirs[0]+"/"]++
 		case path.Ext(p) == ".md" || path.Ext(p) == ".rst":
@@ -263,6 +263,58 @@ func findDocuments(paths []string) []string {
 		slices.Sort(places)
 	}
 	return places
+}
+
+func isReadable(p string) bool {
+	return slices.Contains([]string{".md", ".mdx", ".markdown", ".rst"}, path.Ext(strings.TrimSuffix(p, ".erb")))
+}
+
+func holdsNoDocuments(dir string) bool {
+	return dir != "." && strings.HasPrefix(dir, ".") || strings.Contains(noDocuments, " "+dir+" ")
+}
+
+// What the built-in reader cannot read: files that are documents wherever they are, and files that are
+// documents in a folder for them and elsewhere may be templates, data or drawings.
+const (
+	foreignDocuments = " .adoc .asciidoc .doc .docx .mediawiki .odt .org .rtf .textile "
+	maybeDocuments   = " .erb .haml .htm .html .pdf .slim .tex .txt "
+)
+
+// mostUnread is how many places with unread documents odd init names.
+const mostUnread = 3
+
+// findUnread names the folders with documents that the built-in reader cannot read, the fullest first: at least
+// fewestDocuments of one ending, and a tenth of those that it can read there. "" for none.
+func findUnread(paths []string) string {
+	type kind struct{ place, ending string }
+	count, readable := map[kind]int{}, map[string]int{}
+	for _, p := range paths {
+		dirs := strings.Split(path.Dir(p), "/")
+		place, ending := dirs[0]+"/", strings.ToLower(path.Ext(p))
+		if place == "./" {
+			place = "the top folder"
+		}
+		usual := slices.ContainsFunc(dirs, func(dir string) bool { return strings.Contains(usualPlaces+"source ", " "+dir+" ") })
+		switch {
+		case slices.ContainsFunc(dirs, holdsNoDocuments):
+		case isReadable(p):
+			readable[place]++
+		case ending != "" && (strings.Contains(foreignDocuments, " "+ending+" ") || usual && strings.Contains(maybeDocuments, " "+ending+" ")):
+			count[kind{place, ending}]++
+		}
+	}
+	maps.DeleteFunc(count, func(k kind, n int) bool { return n < fewestDocuments || n*10 < readable[k.place] })
+	kinds := slices.SortedFunc(maps.Keys(count), func(a, b kind) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a.place, b.place), cmp.Compare(a.ending, b.ending))
+	})
+	var out []string
+	for _, k := range kinds[:min(len(kinds), mostUnread)] {
+		out = append(out, fmt.Sprintf("%s (%d %s)", k.place, count[k], k.ending))
+	}
+	if n := len(kinds) - len(out); n > 0 {
+		out = append(out, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(out, ", ")
 }
 
 // ownBundle reports a bundle at root that is more than what an init laid out which
