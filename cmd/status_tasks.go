@@ -35,7 +35,7 @@ type tasksRecord struct {
 	taskSummary
 }
 
-const tasksCache = "tasks"
+const tasksCache = "tasks.2" // its number goes up with its fields
 
 // summarizeTasks returns what there is to say of the tasks; dirty are the paths with edits that
 // are not committed.
