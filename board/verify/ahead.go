@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -23,12 +22,14 @@ type readCommit struct {
 // waits for its end.
 func (h *history) startReading() (next, stop func()) {
 	read, done := make(chan readCommit, readAhead), make(chan struct{})
-	roots := map[string]bool{} // the other files are large, many, and not asked for
+	var roots []string // of the bundle; the other files are large, many, and not asked for
 	for _, law := range h.laws {
-		roots[law.Root+"/"] = true
+		roots = append(roots, law.Root+"/")
 	}
+	slices.Sort(roots)
+	roots = slices.Compact(roots)
 	isJudged := func(ch repo.Change) bool {
-		return strings.HasPrefix(ch.NewMode, "100") && slices.ContainsFunc(slices.Collect(maps.Keys(roots)), func(root string) bool { return strings.HasPrefix(ch.Path, root) })
+		return strings.HasPrefix(ch.NewMode, "100") && slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(ch.Path, root) })
 	}
 	go func() {
 		defer close(read)
