@@ -33,7 +33,7 @@ func anchorVerb(env Env) *cli.Command {
 			"A tension names a rule, the line it applies to, and what the agent will do\n"+
 			"about it. COMMIT names the output, and the command that checks it. After\n"+
 			"identity --mode express, express TOKEN with COMMIT replaces steps 2 and 3. The\n"+
-			"templates are in OCTAVE, a text format; odd anchor octave edits such files.",
+			"templates are in OCTAVE, a text format of nested KEY::VALUE lines.",
 		anchorIdentity(env),
 		anchorStage(env, "context", "send BIND, to show that the agent read the rules of its role",
 			anchor.Desk.Context),
@@ -69,7 +69,7 @@ func anchorVerb(env Env) *cli.Command {
 			do(env, runAnchorGC),
 			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
 			jsonFlag()),
-		anchorGate(env), anchorHook(env), octaveVerb(env))
+		anchorGate(env), anchorHook(env))
 }
 
 func anchorIdentity(env Env) *cli.Command {

@@ -390,3 +390,13 @@ func (f *folder) Write(b []byte) (int, error) {
 	_, err := io.WriteString(f.to, out.String())
 	return len(b), err
 }
+
+// printText prints text that may go over lines: as it is into a pipe, without
+// hidden characters on a terminal.
+func printText(env Env, s string) error {
+	if env.Terminal {
+		s = okf.Visible(s)
+	}
+	_, err := io.WriteString(env.Stdout, s)
+	return err
+}

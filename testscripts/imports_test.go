@@ -42,7 +42,7 @@ var below = map[string][]string{
 	"persona/handoff":             {"persona/contract", "persona/deliver", "okf", "reconcile/policy"},
 	"persona/stream":              {},
 	"persona/surface":             {"persona/contract", "persona/deliver"},
-	"persona/octave":              {"okf"},
+	"persona/octave":              {},
 	"persona/anchor":              {"persona/octave", "persona/jsontree", "okf", "reconcile/policy"},
 	"persona/session":             {"persona/contract", "persona/deliver", "persona/jsontree", "okf", "reconcile/policy", "reconcile/secrets"},
 	"persona/session/*":           {"persona/session", "persona/session/cage", "persona/contract", "persona/deliver", "okf", "reconcile/policy", "reconcile/secrets"},

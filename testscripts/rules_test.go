@@ -180,7 +180,7 @@ var areas = strings.Fields(`harness readme
 	task drain change review approve reject reconcile
 	journal handoff invoke observe audit
 	gate lease proposals decay sense decide pause resume
-	anchor octave op mcp hook config doctor undo version completion help flags input proof`)
+	anchor op mcp hook config doctor undo version completion help flags input proof`)
 
 func TestScriptsAreShortAndNamed(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,6 @@ func octaveKeys() map[string]string {
 // octaveReader walks an agent file.
 type octaveReader struct {
 	*constitutionDraft
-	doc    *octave.Doc
 	keys   map[string]string
 	handed []Rule // ESCALATION, which counts where there is no ESCALATION_TARGET
 }
@@ -35,15 +34,14 @@ type octaveReader struct {
 // problem with its line, and then there is no constitution.
 func readAgentFile(path string, b []byte) (Constitution, []Problem) {
 	r := &octaveReader{constitutionDraft: newConstitutionDraft(path), keys: octaveKeys()}
-	doc, notes := octave.Parse(path, b, octave.Lenient)
-	for _, n := range octave.Errors(notes) {
+	entries, bad := octave.Parse(b)
+	for _, n := range bad {
 		r.addProblem(n.Line, "%s; %s", n.Message, n.Hint)
 	}
 	if len(r.problems) > 0 {
 		return Constitution{}, r.problems
 	}
-	r.doc = doc
-	r.walk(doc.Entries, "", false)
+	r.walk(entries, "", false)
 	for _, name := range []string{sayRole, sayCognition} {
 		if len(r.said[name]) == 0 {
 			r.said[name] = r.said["META."+name]
@@ -63,8 +61,7 @@ func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 		if !ok {
 			continue
 		}
-		line, _ := r.doc.Pos(e)
-		name := r.nameEntry(e, parent, line)
+		line, name := e.Line, r.nameEntry(e, parent)
 		switch {
 		case e.Kind == octave.Envelope || e.Kind == octave.Section:
 			r.walk(e.Entries, e.Key, false)
@@ -83,13 +80,13 @@ func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 }
 
 // nameEntry returns what the key of an entry says, "" for what a constitution does not.
-func (r *octaveReader) nameEntry(e *octave.Entry, parent string, line int) string {
+func (r *octaveReader) nameEntry(e *octave.Entry, parent string) string {
 	name := r.keys[e.Key]
 	if e.Key == "BLOCKING" && parent == "AUTHORITY" {
 		return sayBlocking
 	}
 	if near := nearestKey(strings.ToLower(e.Key)); name == "" && near != "" {
-		r.addProblem(line, "%s is no key; did you mean %s?", e.Key, strings.ToUpper(near))
+		r.addProblem(e.Line, "%s is no key; did you mean %s?", e.Key, strings.ToUpper(near))
 	}
 	return name
 }
@@ -120,9 +117,8 @@ func (r *octaveReader) listRules(v octave.Value, line int) (out []Rule) {
 	switch v.Kind {
 	case octave.List, octave.Nested:
 		for _, e := range v.Items {
-			at, _ := r.doc.Pos(e)
 			if t := entryText(e); t != "" {
-				out = append(out, Rule{t, at})
+				out = append(out, Rule{t, e.Line})
 			}
 		}
 	case octave.Word:
@@ -143,7 +139,7 @@ func (r *octaveReader) listRules(v octave.Value, line int) (out []Rule) {
 	return out
 }
 
-// entryText returns an entry as one line of text, "" for a comment.
+// entryText returns an entry as one line of text, "" for an empty one.
 func entryText(e *octave.Entry) string {
 	if e.Kind == octave.Loose {
 		return strings.TrimLeft(strings.TrimSpace(e.Text), "-*• ")
@@ -180,7 +176,7 @@ func (r *octaveReader) readGates(v octave.Value, line int) {
 	}
 	for _, e := range v.Items {
 		held, ok := e.Holds()
-		at, _ := r.doc.Pos(e)
+		at := e.Line
 		name, isGate := gateNames()[e.Key]
 		switch {
 		case ok && isGate:

@@ -170,13 +170,9 @@ COMMIT:
 	rereads(t, ArmText(a.Arm))
 }
 
-// rereads has a strict reader take text without a remark and write it again.
+// rereads has text read without a remark.
 func rereads(t interface{ Errorf(string, ...any) }, text []byte) {
-	doc, ps := octave.Parse("anchor", text, octave.Strict)
-	if len(ps) > 0 {
-		t.Errorf("a strict reader remarks %v on\n%s", ps, text)
-	}
-	if d := cmp.Diff(string(text), string(octave.Format(doc))); d != "" {
-		t.Errorf("written again (-was +is):\n%s", d)
+	if _, ps := octave.Parse(text); len(ps) > 0 {
+		t.Errorf("the reader remarks %v on\n%s", ps, text)
 	}
 }

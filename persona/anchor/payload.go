@@ -67,7 +67,6 @@ func (r *payload) readCommit() Commit {
 
 // payload is one that was taken apart.
 type payload struct {
-	doc      *octave.Doc
 	entries  []*octave.Entry
 	src      []string // the lines as they were sent
 	syntax   Code     // of what the payload as a whole gets wrong
@@ -94,13 +93,12 @@ func parsePayload(b []byte, syntax Code) *payload {
 		b = nil
 	}
 	r.src = strings.Split(string(b), "\n")
-	doc, notes := octave.Parse("payload", normalizeLines(r.src), octave.Lenient)
-	r.doc = doc
-	for _, n := range octave.Errors(notes) {
+	entries, bad := octave.Parse(normalizeLines(r.src))
+	for _, n := range bad {
 		r.broken = true
 		r.fail(Problem{Code: syntax, At: "payload", Line: n.Line, Text: n.Message, Found: truncate(r.line(n.Line)), Want: n.Hint})
 	}
-	for _, e := range doc.Entries {
+	for _, e := range entries {
 		if e.Kind == octave.Envelope {
 			r.entries = append(r.entries, e.Entries...)
 		} else {
@@ -115,11 +113,6 @@ func (r *payload) line(n int) string {
 		return ""
 	}
 	return strings.TrimSpace(r.src[n-1])
-}
-
-func (r *payload) lineOf(e *octave.Entry) int {
-	line, _ := r.doc.Pos(e)
-	return line
 }
 
 // normalizeLines makes lines that no OCTAVE reader could keep whole into ones it can,
@@ -187,7 +180,7 @@ func (r *payload) findSection(name string, names ...string) *payloadSection {
 		if !isSection(e) || !isNamed(e.Key, names) {
 			continue
 		}
-		found = append(found, &payloadSection{payload: r, name: name, line: r.lineOf(e), entries: slices.Concat(e.Entries, e.Value.Items)})
+		found = append(found, &payloadSection{payload: r, name: name, line: e.Line, entries: slices.Concat(e.Entries, e.Value.Items)})
 	}
 	switch {
 	case len(found) == 1:
@@ -225,10 +218,10 @@ func (s *payloadSection) refuseForeignKeys() {
 	for _, e := range s.entries {
 		switch {
 		case home[strings.ToUpper(e.Key)] != "" && home[strings.ToUpper(e.Key)] != s.name:
-			s.fail(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: s.lineOf(e), Found: truncate(s.payload.line(s.lineOf(e))),
+			s.fail(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: e.Line, Found: truncate(s.payload.line(e.Line)),
 				Text: fmt.Sprintf("%s stands in %s and does not count there", e.Key, s.name), Want: e.Key + " in " + home[e.Key]})
 		case e.Kind == octave.Loose && strings.HasPrefix(e.Text, "##"):
-			s.fail(Problem{Code: s.syntax, At: s.name, Line: s.lineOf(e), Found: truncate(e.Text),
+			s.fail(Problem{Code: s.syntax, At: s.name, Line: e.Line, Found: truncate(e.Text),
 				Text: "an indented heading opens no section", Want: "the heading at the left"})
 		}
 	}
@@ -242,7 +235,7 @@ func (s *payloadSection) findEntry(keys ...string) *octave.Entry {
 			continue
 		}
 		if found != nil {
-			s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: s.lineOf(e), Text: keys[0] + " stands a second time", Want: "one " + keys[0]})
+			s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: e.Line, Text: keys[0] + " stands a second time", Want: "one " + keys[0]})
 			return found
 		}
 		found = e
@@ -258,8 +251,8 @@ func (s *payloadSection) readText(keys ...string) string {
 		return ""
 	}
 	if e.Value.Kind == octave.List {
-		s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: s.lineOf(e), Text: "a list where a single value is expected",
-			Found: truncate(s.payload.line(s.lineOf(e))), Want: keys[0] + `::"…"`})
+		s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: e.Line, Text: "a list where a single value is expected",
+			Found: truncate(s.payload.line(e.Line)), Want: keys[0] + `::"…"`})
 		return ""
 	}
 	return plainText(e.Value)

@@ -55,7 +55,7 @@ func (s *payloadSection) readAuthority() Authority {
 	}
 	bad := func(what string) Authority {
 		e := s.findEntry("AUTHORITY")
-		s.fail(Problem{Code: BindAuthority, At: "BIND.AUTHORITY", Line: s.lineOf(e), Text: what, Found: truncate(text), Want: authorityForm})
+		s.fail(Problem{Code: BindAuthority, At: "BIND.AUTHORITY", Line: e.Line, Text: what, Found: truncate(text), Want: authorityForm})
 		return Authority{}
 	}
 	if verb != "RESPONSIBLE" && verb != "DELEGATED" {

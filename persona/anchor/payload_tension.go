@@ -13,7 +13,7 @@ func (s *payloadSection) readTensions() (all []Tension, unread int) {
 	seen := map[int]int{}
 	for _, e := range s.entries {
 		if len(all)+unread == maxTensions {
-			s.fail(Problem{Code: TenCount, At: "TENSIONS", Line: s.lineOf(e), Text: fmt.Sprintf("more than %d tensions; the rest is not read", maxTensions), Want: "the tensions that matter"})
+			s.fail(Problem{Code: TenCount, At: "TENSIONS", Line: e.Line, Text: fmt.Sprintf("more than %d tensions; the rest is not read", maxTensions), Want: "the tensions that matter"})
 			break
 		}
 		t, meant, ok := s.readTension(e, len(all)+unread+1)
@@ -24,9 +24,9 @@ func (s *payloadSection) readTensions() (all []Tension, unread int) {
 			continue
 		}
 		if at := seen[t.N]; t.N > 0 && at > 0 {
-			s.fail(Problem{Code: TenDup, At: tensionAt(t.N, 0), Line: s.lineOf(e), Text: fmt.Sprintf("L%d stands a second time; it is on line %d already", t.N, at), Want: "each ordinal once"})
+			s.fail(Problem{Code: TenDup, At: tensionAt(t.N, 0), Line: e.Line, Text: fmt.Sprintf("L%d stands a second time; it is on line %d already", t.N, at), Want: "each ordinal once"})
 		}
-		seen[t.N] = s.lineOf(e)
+		seen[t.N] = e.Line
 		all = append(all, t)
 	}
 	return all, unread
@@ -40,7 +40,7 @@ func (s *payloadSection) readTension(e *octave.Entry, place int) (t Tension, mea
 		return Tension{}, false, false
 	}
 	t, bad := scanTension(text)
-	t.Line = s.lineOf(e)
+	t.Line = e.Line
 	if bad != nil {
 		bad.At, bad.Line = tensionAt(t.N, place), t.Line
 		bad.Text = fmt.Sprintf("line %d looks like a tension but %s", t.Line, bad.Text)

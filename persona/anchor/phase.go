@@ -30,11 +30,11 @@ func Phase(files fs.FS) (phase, problem string) {
 	if err != nil {
 		return "", fmt.Sprintf("%s: it cannot be read: %v", name, err)
 	}
-	doc, notes := octave.Parse(name, b, octave.Lenient)
-	if bad := octave.Errors(notes); len(bad) > 0 {
-		return "", bad[0].Error()
+	entries, bad := octave.Parse(b)
+	if len(bad) > 0 {
+		return "", fmt.Sprintf("%s:%d: %s; %s", name, bad[0].Line, bad[0].Message, bad[0].Hint)
 	}
-	said := listPhases(doc, doc.Entries)
+	said := listPhases(entries)
 	if len(said) == 0 {
 		return "", name + ": it says no phase; write PHASE::B1, or the word your project has for it"
 	}
@@ -51,14 +51,13 @@ func Phase(files fs.FS) (phase, problem string) {
 }
 
 // listPhases returns the values of PHASE in blocks and sections.
-func listPhases(doc *octave.Doc, entries []*octave.Entry) (out []Rule) {
+func listPhases(entries []*octave.Entry) (out []Rule) {
 	for _, e := range entries {
 		if e.Kind == octave.Pair && e.Key == "PHASE" {
-			line, _ := doc.Pos(e)
 			text, _, _ := strings.Cut(valueText(e.Value), "[") // B1[since May]
-			out = append(out, Rule{strings.TrimSpace(text), line})
+			out = append(out, Rule{strings.TrimSpace(text), e.Line})
 		}
-		out = append(out, listPhases(doc, e.Entries)...)
+		out = append(out, listPhases(e.Entries)...)
 	}
 	return out
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/odd-cli/odd/persona/octave"
 )
 
-// anchorText returns an anchor as its agent sees it: the identity block of OCTAVE, which a
-// strict reader takes without a remark and writes again byte for byte. Control
-// and hidden characters of file and branch names are left out; anchor.json has
-// them.
+// anchorText returns an anchor as its agent sees it: the identity block of OCTAVE,
+// canonical. Control and hidden characters of file and branch names are left out;
+// anchor.json has them.
 func anchorText(a Anchor) []byte {
 	return []byte(formatIdentity(a.Bind.octave(), a.Arm.octave(), tensionsOctave(a), a.Commit.octave()))
 }

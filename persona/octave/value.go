@@ -1,18 +1,93 @@
 package octave
 
 import (
-	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// mayEnd reports that a value may end at i: nothing follows on the line, or a
+// readKeyed reads a pair or opens a block; what is neither stays loose.
+func (p *parser) readKeyed(e *Entry, at, end, next, col int) {
+	k, ok := p.readKey(at)
+	if !ok {
+		return
+	}
+	rest := p.src[k.after:end]
+	behind := strings.TrimLeft(rest, " \t")
+	switch body, one := strings.CutPrefix(rest, ":"); {
+	case strings.HasPrefix(behind, "::"):
+		p.pos = end - len(behind) + 2
+	case !one:
+		return
+	case strings.TrimLeft(body, " \t") == "", isBlank(body[0]) && strings.HasPrefix(strings.TrimLeft(body, " \t"), "//"):
+		e.Kind, e.Key, e.Text = Block, k.name, ""
+		p.openScope(e, at, col)
+		return
+	case k.quoted, isBlank(body[0]), body[0] == '"':
+		p.pos = k.after + 1
+	default:
+		return
+	}
+	e.Kind, e.Key, e.Text = Pair, k.name, ""
+	p.readValue(e, false)
+	if p.stop {
+		return
+	}
+	_, p.pos = p.lineEnd(p.pos)
+	if e.Value.Kind == Empty {
+		p.readBelow(e, next, col)
+	}
+}
+
+// readBelow looks where the value of a key with none on its line may be: a fence on
+// the next line, or a block that was opened with two colons.
+func (p *parser) readBelow(e *Entry, next, col int) {
+	end, after := p.lineEnd(next)
+	first, _ := p.measureIndent(next, end)
+	if fenceLength(p.src[first:end]) > 0 {
+		e.Value = p.readFence(first, end, after)
+		return
+	}
+	for at := next; at < len(p.src); at = after {
+		end, after = p.lineEnd(at)
+		first, c := p.measureIndent(at, end)
+		if first == end {
+			continue
+		}
+		if c > col && envelopeName(p.src[first:end]) == "" {
+			e.Kind, e.Value = Block, Value{}
+			p.openScope(e, first, col)
+		}
+		return
+	}
+}
+
+// readFence reads from an opening line, whose ticks begin at at, to the closing one.
+func (p *parser) readFence(at, end, next int) Value {
+	n, body := fenceLength(p.src[at:end]), next
+	for from := body; from < len(p.src); from = next {
+		end, next = p.lineEnd(from)
+		line := strings.TrimSpace(p.src[from:end])
+		m := len(line) - len(strings.TrimLeft(line, "`"))
+		switch {
+		case m == n && len(line) == n:
+			p.pos = next
+			return Value{Kind: Fence, Text: p.src[body:from]}
+		case m > n:
+			p.note(from, "a longer fence inside a fence", "make the outer fence the longer one")
+		}
+	}
+	p.note(at, "the fence is not closed; a closing line has as many back-ticks and nothing else", "close it")
+	p.pos, p.stop = len(p.src), true
+	return Value{Kind: Fence}
+}
+
+// mayEnd reports that a value may end here: nothing follows on the line, or a
 // comment does, or in a list a comma or bracket.
 func (p *parser) mayEnd(inList bool) bool {
 	i := p.pos
 	for i < len(p.src) && isBlank(p.src[i]) {
 		i++
-		p.ops++
 	}
 	if p.isAtLineEnd(i) || i > p.pos && p.hasAt(i, "//") {
 		return true
@@ -20,67 +95,53 @@ func (p *parser) mayEnd(inList bool) bool {
 	return inList && (p.src[i] == ',' || p.src[i] == ']')
 }
 
-// readValue reads what stands behind the colons of a pair, or an element of a
-// list. It leaves pos behind the value, and for a word behind the blanks too.
+// readValue reads what stands behind the colons of a pair, or an element of a list.
 func (p *parser) readValue(e *Entry, inList bool) {
-	v := &e.Value
-	v.from, v.to = p.pos, p.pos
 	if p.mayEnd(inList) {
 		return
 	}
 	p.skipBlanks()
-	v.from = p.pos
-	notes, whole := len(p.notes), true
+	v, at, told, whole := &e.Value, p.pos, len(p.problems), true
 	switch {
-	case p.hasAt(p.pos, `"""`):
+	case p.hasAt(at, `"""`):
 		p.readTriple(v)
-	case p.src[p.pos] == '"':
+	case p.src[at] == '"':
 		p.readQuoted(v)
-	case p.src[p.pos] == '[':
+	case p.src[at] == '[':
 		whole = p.readList(v)
 	default:
 		p.readWord(v, inList)
 		return
 	}
-	if whole && !p.stop && !p.mayEnd(inList) {
-		p.notes = p.notes[:notes] // it was the beginning of a word
-		*v = Value{from: v.from}
+	if whole && !p.stop && !p.mayEnd(inList) { // it was the beginning of a word
+		p.problems, p.pos = p.problems[:told], at
+		*v = Value{}
 		p.readWord(v, inList)
 		return
 	}
-	v.to = p.pos
-	v.Raw = p.src[v.from:v.to]
+	v.Raw = p.src[at:p.pos]
 }
 
 // readTriple reads text that may go over lines.
 func (p *parser) readTriple(v *Value) {
 	v.Kind = Triple
-	body := p.pos + 3
-	n := strings.Index(p.src[body:], `"""`)
-	if n < 0 {
-		p.ops += len(p.src) - body
-		p.note(codeUnclosed, p.pos, `""" is opened here and not closed`)
+	text, _, ok := strings.Cut(p.src[p.pos+3:], `"""`)
+	if !ok {
+		p.note(p.pos, `""" is opened here and not closed`, "close it")
 		p.pos, p.stop = len(p.src), true
 		return
 	}
-	p.ops += n
-	v.Text = withLineFeeds(p.src[body : body+n])
-	p.pos = body + n + 3
+	v.Text, p.pos = text, p.pos+len(text)+6
 }
 
 // readQuoted reads text in quotes, on one line.
 func (p *parser) readQuoted(v *Value) {
 	v.Kind = Quoted
-	at := p.pos
-	end, ok := p.quoteEnd(at)
-	if !ok {
-		p.note(codeUnclosed, at, `a " is opened here and not closed on its line`)
-		p.pos = end
-		return
-	}
-	var bad int
-	if v.Text, bad = unquote(p.src[at+1 : end-1]); bad >= 0 {
-		p.note(codeEscape, at+1+bad, "")
+	end, ok := p.quoteEnd(p.pos)
+	if ok {
+		v.Text = unquote(p.src[p.pos+1 : end-1])
+	} else {
+		p.note(p.pos, `a " is opened here and not closed on its line`, "close it")
 	}
 	p.pos = end
 }
@@ -89,7 +150,6 @@ func (p *parser) readQuoted(v *Value) {
 // the quotes are not closed.
 func (p *parser) quoteEnd(at int) (end int, ok bool) {
 	for i := at + 1; ; i++ {
-		p.ops++
 		switch {
 		case p.isAtLineEnd(i):
 			return i, false
@@ -101,215 +161,147 @@ func (p *parser) quoteEnd(at int) (end int, ok bool) {
 	}
 }
 
-// readWord reads a bare value to where it ends: brackets in it hold together, quotes
-// in it too. What strict wants in quotes is noted once of each kind.
+// readWord reads a bare value to where it ends: what is in brackets or in quotes
+// holds together.
 func (p *parser) readWord(v *Value, inList bool) {
-	w := wordReader{p: p, inList: inList, field: v.from, gap: -1}
-	if p.src[v.from] == '[' || p.src[v.from] == '"' { // read as one already
-		w.noteFault(p.src[v.from], v.from)
-	}
-	for w.skipToNext() && w.readNext() {
-	}
-	for _, open := range w.open {
-		p.note(codeUnbalanced, open.from, "")
-	}
-	v.Kind = Word
-	v.Raw = strings.TrimRight(p.src[v.from:p.pos], " \t")
-	v.Text = withLineFeeds(v.Raw)
-	v.to = v.from + len(v.Raw)
-	w.checkWhole(v)
-	v.faulty = len(w.faults) > 0
-}
-
-// wordReader is the state of reading one bare value.
-type wordReader struct {
-	p      *parser
-	inList bool
-	open   []opened // brackets
-	field  int      // where the word of now begins
-	gap    int      // where the blanks before pos begin; -1 if none
-	faults []code
-}
-
-type opened struct {
-	from  int
-	close byte
-}
-
-func (w *wordReader) noteFault(c byte, at int) {
-	kind := codeQuote
-	switch c {
-	case '`':
-		kind = codeBacktick
-	case '"', ' ':
-		kind = codeWords
-	case '-':
-		kind = codeDate
-	}
-	if !slices.Contains(w.faults, kind) {
-		w.faults = append(w.faults, kind)
-		w.p.note(kind, at, "")
-	}
-}
-
-// skipToNext reports whether the value goes on at pos, and passes blanks.
-func (w *wordReader) skipToNext() bool {
-	p := w.p
-	w.gap = -1
 	from := p.pos
-	p.skipBlanks()
-	if p.isAtLineEnd(p.pos) {
-		return false
+	type bracket struct {
+		at    int
+		close byte
 	}
-	outer := len(w.open) == 0
-	if p.pos > from && outer {
-		if p.hasAt(p.pos, "//") {
-			return false
+	var open []bracket
+word:
+	for {
+		before := p.pos
+		p.skipBlanks()
+		if p.isAtLineEnd(p.pos) || len(open) == 0 && p.pos > before && p.hasAt(p.pos, "//") {
+			break
 		}
-		w.gap = from
+		c := p.src[p.pos]
+		if inList && len(open) == 0 && (c == ',' || c == ']') {
+			break
+		}
+		switch i := strings.IndexByte("([{", c); {
+		case i >= 0:
+			if open = append(open, bracket{p.pos, ")]}"[i]}); len(open)+p.depth > MaxDepth {
+				open = nil
+				p.stopTooDeep(p.pos)
+				break word
+			}
+		case c == ')', c == ']', c == '}':
+			if n := len(open); n > 0 && open[n-1].close == c {
+				open = open[:n-1]
+			} else {
+				p.noteUnbalanced(p.pos)
+			}
+		case c == '"', c == '`':
+			p.pos = p.literalEnd(c)
+			continue
+		case c == '<':
+			p.pos += p.annotationLength()
+		}
+		p.pos++
 	}
-	return !(outer && w.inList && (p.src[p.pos] == ',' || p.src[p.pos] == ']'))
+	for _, b := range open {
+		p.noteUnbalanced(b.at)
+	}
+	v.Kind, v.Raw = Word, strings.TrimRight(p.src[from:p.pos], " \t")
+	v.Text = v.Raw
 }
 
-// readNext passes one character, or what is in quotes; false ends the value in error.
-func (w *wordReader) readNext() bool {
-	p := w.p
-	at, c := p.pos, p.src[p.pos]
-	if w.gap >= 0 {
-		if !joinsWords(p.src[w.field:w.gap], p.src[at:]) {
-			w.noteFault(' ', at)
-		}
-		w.field = at
-	}
-	p.pos++
-	p.ops++
-	switch c {
-	case '(', '{', '[':
-		return w.openBracket(c, at)
-	case ')', '}', ']':
-		if n := len(w.open); n > 0 && w.open[n-1].close == c {
-			w.open = w.open[:n-1]
-			return true
-		}
-		p.note(codeUnbalanced, at, "")
-	case ',':
-		if len(w.open) == 0 {
-			w.noteFault(c, at)
-		}
-	case '"', '`':
-		return w.readLiteral(c, at)
-	case '<':
-		p.skipAnnotation()
-	}
-	return true
+func (p *parser) noteUnbalanced(at int) {
+	p.note(at, "a bracket without its other half", "put the value in double quotes")
 }
 
-func (w *wordReader) openBracket(c byte, at int) bool {
-	if c != '[' {
-		w.noteFault(c, at)
-	}
-	if w.open = append(w.open, opened{at, map[byte]byte{'(': ')', '{': '}', '[': ']'}[c]}); len(w.open)+w.p.depth > MaxDepth {
-		w.open = nil
-		w.p.stopTooDeep(at)
-		return false
-	}
-	return true
-}
-
-// readLiteral passes what is in quotes or back-ticks.
-func (w *wordReader) readLiteral(c byte, at int) bool {
-	p := w.p
-	w.noteFault(c, at)
-	end, ok := p.quoteEnd(at)
+// literalEnd returns the end of what is in quotes or back-ticks at pos.
+func (p *parser) literalEnd(c byte) int {
+	end, ok := p.quoteEnd(p.pos)
 	if c == '`' {
-		for end, ok = at+1, false; !p.isAtLineEnd(end) && !ok; end++ {
+		for end, ok = p.pos+1, false; !p.isAtLineEnd(end) && !ok; end++ {
 			ok = p.src[end] == '`'
-			p.ops++
 		}
 	}
-	p.pos = end
 	if !ok {
-		p.note(codeUnclosed, at, "a "+string(c)+" is opened here and not closed on its line")
+		p.note(p.pos, "a "+string(c)+" is opened here and not closed on its line", "close it")
 	}
-	return true
+	return end
 }
 
-// skipAnnotation passes NAME<a,b> behind its <, so that the comma does not end an element.
-func (p *parser) skipAnnotation() {
-	for i := p.pos; i < len(p.src); i++ {
-		p.ops++
-		switch c := p.src[i]; {
-		case c == '>':
-			p.pos = i + 1
-			return
-		case c != ',' && c != '_' && c != '-' && c != '.' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9'):
-			return
+// annotationLength returns how much follows the < of NAME<a,b>, so that its comma does
+// not end an element; 0 for another <.
+func (p *parser) annotationLength() int {
+	rest := p.src[p.pos+1:]
+	n := strings.IndexFunc(rest, func(r rune) bool {
+		return r != ',' && r != '_' && r != '-' && r != '.' && (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9')
+	})
+	if n < 0 || rest[n] != '>' {
+		return 0
+	}
+	return n + 1
+}
+
+// readList reads from [ to its ], or says that there is none and stays behind what
+// was read, so that an envelope still ends where it says.
+func (p *parser) readList(v *Value) (closed bool) {
+	v.Kind = List
+	at := p.pos
+	p.pos++
+	p.depth++
+	defer func() { p.depth-- }()
+	if len(p.scopes)+p.depth > MaxDepth {
+		p.stopTooDeep(at)
+	}
+	for !p.stop {
+		before, lines := p.pos, 0
+		for ; p.pos < len(p.src) && strings.IndexByte(" \t\n", p.src[p.pos]) >= 0; p.pos++ {
+			if p.src[p.pos] == '\n' {
+				lines++
+			}
 		}
-	}
-}
-
-// checkWhole notes what can be said of a bare value only at its end.
-func (w *wordReader) checkWhole(v *Value) {
-	switch s := v.Raw; {
-	case strings.HasSuffix(s, ":"), strings.HasPrefix(s, "==="), strings.Contains(s, "\n"):
-		w.noteFault(':', v.from)
-	case beginsWithDate(s):
-		w.noteFault('-', v.from)
-	}
-}
-
-// beginsWithDate reports text that begins as 2026-01-05 does.
-func beginsWithDate(s string) bool {
-	if len(s) < 10 {
-		return false
-	}
-	for i, c := range []byte(s[:10]) {
-		if digit := c >= '0' && c <= '9'; digit == (i == 4 || i == 7) || !digit && c != '-' {
+		end, _ := p.lineEnd(p.pos)
+		switch {
+		case p.pos >= len(p.src), lines > 0 && envelopeName(p.src[p.pos:end]) != "":
+			p.note(at, "a [ is opened here and not closed", "close it")
+			p.pos = before // the lines left are not the list's
 			return false
+		case p.src[p.pos] == ']':
+			p.pos++
+			return true
+		case p.src[p.pos] == ',':
+			p.pos++
+		case p.hasAt(p.pos, "//"):
+			p.pos = end
+		default:
+			v.Items = append(v.Items, p.readElement())
 		}
 	}
-	return true
+	return false
 }
 
-// readPair makes a pair of an element that begins with a key and colons.
-func (p *parser) readPair(e *Entry, k key) {
-	behind := k.after
-	for behind < len(p.src) && isBlank(p.src[behind]) {
-		behind++
-		p.ops++
+// readElement reads one value, or a pair.
+func (p *parser) readElement() *Entry {
+	e := &Entry{Kind: Item, Line: p.lineOf(p.pos)}
+	if k, ok := p.readKey(p.pos); ok {
+		behind := k.after
+		for behind < len(p.src) && isBlank(p.src[behind]) {
+			behind++
+		}
+		switch {
+		case p.hasAt(behind, "::"):
+			e.Kind, e.Key, p.pos = Pair, k.name, behind+2
+		case p.hasAt(k.after, ":") && (k.quoted || k.after+1 < len(p.src) && strings.IndexByte(" \t\"", p.src[k.after+1]) >= 0):
+			e.Kind, e.Key, p.pos = Pair, k.name, k.after+1
+		}
 	}
-	n := 0
-	switch {
-	case p.hasAt(behind, "::"):
-		n = 2
-	case p.hasAt(k.after, ":") && (k.quoted || k.after+1 < len(p.src) && strings.IndexByte(" \t\"", p.src[k.after+1]) >= 0):
-		n, behind = 1, k.after
-	default:
-		return
-	}
-	if n == 1 || behind > k.after {
-		p.noteColons(k.after)
-	}
-	if !k.plain {
-		p.note(codeKey, e.from, "")
-	}
-	e.Kind, e.Key, p.pos = Pair, k.name, behind+n
-}
-
-// noteColons notes what stands between a key and its value instead of two colons.
-func (p *parser) noteColons(at int) {
-	what := "one colon between a key and its value"
-	if p.src[at] != ':' {
-		what = "a space between a key and its colons"
-	}
-	p.note(codeColon, at, what)
+	p.readValue(e, true)
+	return e
 }
 
 // key is a name that colons may follow.
 type key struct {
-	name          string
-	after         int  // where it ends
-	plain, quoted bool // plain: strict accepts it
+	name   string
+	after  int // where it ends
+	quoted bool
 }
 
 // readKey reads a key at at, in quotes or not; pos stays.
@@ -319,17 +311,38 @@ func (p *parser) readKey(at int) (key, bool) {
 		if !ok {
 			return key{}, false
 		}
-		name, _ := unquote(p.src[at+1 : end-1])
-		return key{name: name, after: end, quoted: true}, true
+		return key{unquote(p.src[at+1 : end-1]), end, true}, true
 	}
 	i := at
 	for i < len(p.src) {
 		r, n := utf8.DecodeRuneInString(p.src[i:])
-		if !isKeyRune(r) {
+		if r != '_' && r != '-' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			break
 		}
 		i += n
-		p.ops += n
 	}
-	return key{name: p.src[at:i], after: i, plain: isPlainKey(p.src[at:i])}, i > at
+	return key{name: p.src[at:i], after: i}, i > at
+}
+
+// Quote writes text in double quotes, with the escapes \" \\ \n \t. A character that
+// no file may hold stays as it is, and Parse refuses what was written.
+func Quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
+}
+
+// unquote undoes the escapes of Quote, and keeps both characters of another.
+func unquote(s string) string {
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\t`, "\t").Replace(s)
+}
+
+// Plain writes text as it is where it is a name ([A-Za-z_] and then letters, digits,
+// _ . and -, not - at the end, none of true, false, null and vs), else as Quote does.
+func Plain(text string) string {
+	name := strings.NewReplacer(".", "_", "-", "_").Replace(text)
+	switch {
+	case text == "true", text == "false", text == "null", text == "vs",
+		!isPlainKey(name), !isPlainKey(text[:1]), strings.HasSuffix(text, "-"):
+		return Quote(text)
+	}
+	return text
 }

@@ -31,7 +31,7 @@ func runners() []runner {
 		{"bundle exec rspec", rspecFlags}, {"rspec", rspecFlags}, {"mix test", "--only --exclude --include --failed --stale --seed --trace --max-failures"},
 		{"swift test", "--filter --skip --parallel -q --quiet -v --verbose"}, {"phpunit", "--filter --testsuite --group --exclude-group --stop-on-failure --testdox -v --verbose"},
 		{"deno test", "-q --quiet --filter --fail-fast --parallel --shuffle"}, {"bun test", "-t --test-name-pattern --bail --timeout --only --rerun-each"},
-		{"odd check", "--strict --okf --canon --notes --json --now --range --all --quiet --explain"}, {"odd anchor octave check", "--json"}, {"odd journal lint", "--json"},
+		{"odd check", "--strict --okf --canon --notes --json --now --range --all --quiet --explain"}, {"odd journal lint", "--json"},
 	}
 }
 

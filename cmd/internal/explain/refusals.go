@@ -118,7 +118,6 @@ var refusalTexts = [][]string{
 	{"not-emitted", "The atom that you named with --accept is not in the input.", "Leave it out, or name one that is; `odd reconcile FILE --dry-run` lists them."},
 	{"not-guarded", "The atom that you named with --accept needs no acceptance.", "Leave --accept out for this atom."},
 	{"object-format", "The repository names its objects by SHA-256, and odd's records use SHA-1.", "Use a repository made with `git init --object-format=sha1`."},
-	{"octave-ambiguous", "Several values of the OCTAVE file have this path.", "Rename or delete all but one."},
 	{"open", "The same proposal is open already.", "`odd gate proposals list` shows it."},
 	{"other-tree", "The working directory is in another repository than the MCP server's.", "Start `odd mcp` in that repository."},
 	{"outside-findings", "The resolver changed something that no finding of its handoff names.", "Have it fix only the findings; a new problem goes back as a new task."},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/persona/audit"
-	"github.com/odd-cli/odd/persona/octave"
 	"github.com/odd-cli/odd/persona/surface"
 )
 
@@ -168,9 +167,6 @@ func reportCodes() []Code {
 	for _, r := range rules.Table() {
 		out = append(out, Code{Code: r.Rule(), Kind: "finding of odd check --all", Means: r.Broken,
 			Fix: "The finding says what to do; `odd check --all --explain` shows what is compared.", also: fmt.Sprintf("invariant %d", r.N)})
-	}
-	for _, c := range octave.Codes() {
-		out = append(out, Code{Code: c.Name, Kind: "finding of odd anchor octave", Means: Sentence(c.About), Fix: Sentence(c.Hint)})
 	}
 	return out
 }
