@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,22 +16,17 @@ import (
 
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/persona/handoff"
 )
 
 func journalLint(env Env) *cli.Command {
 	return verb("lint [FILE...]", "find malformed journal rows; exit 1 if there are any",
 		"odd journal lint\n"+
-			"odd journal lint --fix old/2026-05-10-split.tsv\n"+
-			"odd journal lint --p0008 reviews/pr-30.md\n\n"+
+			"odd journal lint --fix old/2026-05-10-split.tsv\n\n"+
 			"A warning is a broken convention, such as a long title or a quality that does\n"+
-			"not add up. A FILE that ends in .jsonl is read as a list of decisions or\n"+
-			"learnings in JSON lines. --p0008 reads the markdown files that a validator\n"+
-			"writes of a review.",
+			"not add up.",
 		do(env, runJournalLint),
 		&cli.BoolFlag{Name: "fix", Usage: "remove doubled tabs; the other findings are only listed"},
 		&cli.BoolFlag{Name: "strict", Usage: "exit 1 for warnings too"},
-		&cli.BoolFlag{Name: "p0008", Usage: "check review files (markdown) instead: sections, verdict, and evidence at the named commit"},
 		bundleFlag(),
 		jsonFlag())
 }
@@ -45,9 +39,6 @@ type journalFinding struct {
 }
 
 func runJournalLint(c *cli.Context, env Env) error {
-	if c.Bool("p0008") {
-		return runReviewLint(c, env)
-	}
 	d, err := openDiary(c, env, c.Args().Slice()...)
 	if err != nil {
 		return err
@@ -65,7 +56,7 @@ func runJournalLint(c *cli.Context, env Env) error {
 	}
 	located(d.canon)
 	for _, f := range d.files {
-		problems, err := d.lintFile(f)
+		problems, err := d.types.Lint(f.Name, f.Bytes)
 		if err != nil {
 			problems = []journal.Problem{{Line: 1, Message: err.Error()}}
 		}
@@ -77,14 +68,6 @@ func runJournalLint(c *cli.Context, env Env) error {
 		located(d.types.Book(d.files).Links)
 	}
 	return printLint(c, env, found)
-}
-
-func (d journalFiles) lintFile(f journal.File) ([]journal.Problem, error) {
-	if filepath.Ext(f.Name) == ".jsonl" {
-		_, problems, err := journal.ReadLines(f.Bytes)
-		return problems, err
-	}
-	return d.types.Lint(f.Name, f.Bytes)
 }
 
 func printLint(c *cli.Context, env Env, found []journalFinding) error {
@@ -124,60 +107,14 @@ func (d journalFiles) fixFiles(env Env) error {
 	return nil
 }
 
-// runReviewLint lints the reviews of validators. Evidence is looked up in the
-// repository env.Dir is in; outside of one that is a finding.
-func runReviewLint(c *cli.Context, env Env) error {
-	if c.Bool("fix") || c.NArg() == 0 {
-		return usage("journal lint: --p0008 wants the files to read, and has nothing to fix")
-	}
-	var found []journalFinding
-	for _, arg := range c.Args().Slice() {
-		b, err := readFile(env, arg)
-		if err != nil {
-			return err
-		}
-		for _, p := range journal.LintReview(b, newEvidence(c.Context, env)) {
-			found = append(found, journalFinding{arg, p})
-		}
-	}
-	return printLint(c, env, found)
-}
-
-func newEvidence(ctx context.Context, env Env) journal.Evidence {
-	trees := map[string]fs.FS{}
-	return func(commit, file string) (int, error) {
-		tree, ok := trees[commit]
-		if !ok {
-			r, err := repo.Open(env.Dir, env.Environ)
-			if err != nil {
-				return 0, errors.New("no git repository to look it up in")
-			}
-			oid, err := r.Resolve(ctx, commit)
-			if err != nil {
-				return 0, fmt.Errorf("commit %s is not in this repository", commit)
-			}
-			if tree, err = r.Tree(oid); err != nil {
-				return 0, err
-			}
-			trees[commit] = tree
-		}
-		b, err := fs.ReadFile(tree, file)
-		if err != nil {
-			return 0, fmt.Errorf("no such file in %s", commit)
-		}
-		return handoff.LineCount(b), nil
-	}
-}
-
 func journalConvert(env Env) *cli.Command {
-	return verb("convert FILE", "print a file of JSON lines, or another journal, as a journal",
-		"odd journal convert old/decisions.jsonl\n"+
-			"odd journal convert old/decisions.jsonl --write\n\n"+
-			"odd names on stderr each line that it cannot read, or that deviates from its\n"+
-			"format.",
+	return verb("convert FILE", "print a journal without a header as odd writes journals",
+		"odd journal convert old/2026-05-12-split.tsv\n"+
+			"odd journal convert old/2026-05-12-split.tsv --write\n\n"+
+			"odd names on stderr each row that it cannot read.",
 		do(env, runJournalConvert),
 		&cli.BoolFlag{Name: "write", Usage: "commit the result as a new journal file"},
-		&cli.StringFlag{Name: "date", Usage: "use `DATE`, YYYY-MM-DD, in the new name (default: of the first entry, or in FILE)"},
+		&cli.StringFlag{Name: "date", Usage: "use `DATE`, YYYY-MM-DD, in the new name (default: the one in FILE)"},
 		&cli.StringFlag{Name: "slug", Usage: "use `NAME` in the new name (default: the name of FILE)"},
 		jsonFlag())
 }
@@ -188,11 +125,7 @@ func runJournalConvert(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	read := d.types.Parse
-	if filepath.Ext(file) == ".jsonl" {
-		read = journal.ReadLines
-	}
-	entries, problems, err := read(d.files[0].Bytes)
+	entries, problems, err := d.types.Parse(d.files[0].Bytes)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
@@ -219,28 +152,22 @@ func runJournalConvert(c *cli.Context, env Env) error {
 // dated is the date in front of a file's name.
 var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-`) })
 
-// convertedName returns the new file's: the day of the first entry, else of the file, and its slug.
-func convertedName(c *cli.Context, entries []journal.Entry) (string, error) {
+// convertedName returns the name of the new file: its day and its slug, from the flags or the old name.
+func convertedName(c *cli.Context) (string, error) {
 	stem, _, _ := strings.Cut(filepath.Base(c.Args().First()), ".")
-	day, ok := journal.FirstDay(entries)
 	said := c.String("date")
 	if m := dated().FindStringSubmatch(stem); m != nil {
-		stem = strings.TrimPrefix(stem, m[0])
-		if !ok {
-			said = or(said, m[1])
-		}
+		stem, said = strings.TrimPrefix(stem, m[0]), or(said, m[1])
 	}
-	if said != "" || !ok {
-		var err error
-		if day, err = time.Parse(time.DateOnly, said); err != nil {
-			return "", usage("journal convert: no entry has a date; give --date YYYY-MM-DD")
-		}
+	day, err := time.Parse(time.DateOnly, said)
+	if err != nil {
+		return "", usage("journal convert: the name of the file has no date; give --date YYYY-MM-DD")
 	}
 	return journal.Path(day, strings.ToLower(or(c.String("slug"), stem))), nil
 }
 
 func writeConverted(c *cli.Context, env Env, b []byte, entries []journal.Entry) error {
-	name, err := convertedName(c, entries)
+	name, err := convertedName(c)
 	if err != nil {
 		return err
 	}

@@ -32,15 +32,12 @@
 // closes an open question, or resolves a tension, with that name in its field "closes". The
 // closed row does not change.
 //
-// Append writes this shape, A. Parse also reads four other shapes, B to E:
+// Append writes this shape, A. Parse also reads two shapes without a header, B and C:
 //
 //	A  eight columns with the header above
-//	B  no header, a width for each letter: D title body rationale alternatives reversibility,
+//	B  a width for each letter: D title body rationale alternatives reversibility,
 //	   O open priority title body, …
-//	C  no header, three columns: letter, summary, detail
-//	D  the header Type Title Body
-//	E  the header id ts contributor verdict tier signals scope custody confidence
-//	   relationships short long; the verdict ("crystallize:decision") is the type
+//	C  three columns: letter, summary, detail
 //
 // A malformed row is a Problem with its line; the other rows are read. One common defect can
 // be repaired: a doubled tab behind the facet, which shifts the columns after it. Parse reads
@@ -97,7 +94,7 @@ type Problem struct {
 // header is the first row of shape A.
 const header = "type\ttypeName\tfacet\tquality_score\tquality_max\tquality_level\ttitle\tcontent\n"
 
-// Parse reads any of the five shapes with the standard types.
+// Parse reads any of the three shapes with the standard types.
 func Parse(b []byte) ([]Entry, []Problem, error) { return Standard().Parse(b) }
 
 // Append appends with the standard types.
@@ -122,6 +119,23 @@ func (r Registry) Append(b []byte, e Entry) ([]byte, error) {
 		out = append(out, '\n')
 	}
 	return append(out, row...), nil
+}
+
+// Convert writes entries from Parse as one file of shape A. Fields keep their names behind the
+// content. Scores stay as the rows state them, empty if they state none.
+func (r Registry) Convert(entries []Entry) ([]byte, error) {
+	if len(entries) == 0 {
+		return nil, errors.New("no entries to convert")
+	}
+	b := []byte(header)
+	for _, e := range entries {
+		row, err := r.formatRow(e)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", e.Line, err)
+		}
+		b = append(b, row...)
+	}
+	return b, nil
 }
 
 // formatRow returns an entry as a row of shape A, with its newline.

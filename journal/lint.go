@@ -29,7 +29,7 @@ func (r Registry) Lint(name string, b []byte) ([]Problem, error) {
 	}
 	if all := splitRows(b); len(all) > 0 {
 		if kind := shapeOf(b); kind != shapeA {
-			problems = append(problems, Problem{Line: all[0].line, Message: kind.String() + "; odd journal convert writes the eight columns"})
+			problems = append(problems, Problem{Line: all[0].line, Message: "no header; odd journal convert writes the eight columns"})
 		} else if got := strings.Join(all[0].cells, "\t") + "\n"; got != header {
 			problems = append(problems, Problem{Line: all[0].line, Warning: true, Message: "the header is not spelled type, typeName, facet …"})
 		}
@@ -39,19 +39,6 @@ func (r Registry) Lint(name string, b []byte) ([]Problem, error) {
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
 	return problems, nil
-}
-
-// String says what is wrong with a shape that odd only reads.
-func (s shape) String() string {
-	switch s {
-	case shapeD:
-		return "three columns, Type Title Body"
-	case shapeE:
-		return "the twelve columns of a stream"
-	case shapeHeadless:
-		return "no header"
-	}
-	return "eight columns"
 }
 
 // fileNames matches YYYY-MM-DD-slug.tsv.

@@ -19,16 +19,10 @@ type shape int
 const (
 	shapeA        shape = iota + 1 // eight columns under their header
 	shapeHeadless                  // B and C: the letter and the number of cells say what a cell is
-	shapeD                         // Type Title Body
-	shapeE                         // the twelve columns of a stream
 	shapeUnknown                   // an unknown header
 )
 
-var (
-	columnsA = strings.Split(strings.TrimSuffix(header, "\n"), "\t")
-	columnsD = []string{"Type", "Title", "Body"}
-	columnsE = []string{"id", "ts", "contributor", "verdict", "tier", "signals", "scope", "custody", "confidence", "relationships", "short", "long"}
-)
+var columnsA = strings.Split(strings.TrimSuffix(header, "\n"), "\t")
 
 // row is one line, without its line end.
 type row struct {
@@ -90,14 +84,9 @@ func shapeOf(b []byte) shape {
 		return shapeA
 	}
 	cells := all[0].cells
-	same := func(columns []string) bool { return slices.EqualFunc(cells, columns, strings.EqualFold) }
 	switch {
-	case same(columnsA):
+	case slices.EqualFunc(cells, columnsA, strings.EqualFold):
 		return shapeA
-	case same(columnsD):
-		return shapeD
-	case same(columnsE):
-		return shapeE
 	case slices.ContainsFunc([]string{"type", "typename", "letter"}, func(s string) bool { return strings.EqualFold(s, cells[0]) }):
 		return shapeUnknown
 	}
@@ -129,18 +118,11 @@ func (p *parser) checkFile(b []byte) {
 }
 
 func (p *parser) parseRow(r row) {
-	var e Entry
-	var ok bool
-	switch p.shape {
-	case shapeA:
-		e, ok = p.parseShapeA(r)
-	case shapeD:
-		e, ok = p.parseShapeD(r)
-	case shapeE:
-		e, ok = p.parseShapeE(r)
-	default:
-		e, ok = p.parseHeadless(r)
+	parse := p.parseHeadless
+	if p.shape == shapeA {
+		parse = p.parseShapeA
 	}
+	e, ok := parse(r)
 	if !ok {
 		return
 	}
@@ -174,33 +156,6 @@ func hasDoubledTab(c []string) bool {
 func isWholeNumber(s string) bool {
 	_, err := strconv.ParseUint(s, 10, 31)
 	return err == nil
-}
-
-func (p *parser) parseShapeD(r row) (Entry, bool) {
-	if len(r.cells) != len(columnsD) {
-		p.addProblem(r.line, false, "%d columns, want %d", len(r.cells), len(columnsD))
-		return Entry{}, false
-	}
-	return Entry{Type: r.cells[0], Title: r.cells[1], Content: r.cells[2]}, true
-}
-
-// parseShapeE reads a row of a stream: the last word of its verdict is the type.
-func (p *parser) parseShapeE(r row) (Entry, bool) {
-	if len(r.cells) != len(columnsE) {
-		p.addProblem(r.line, false, "%d columns, want %d", len(r.cells), len(columnsE))
-		return Entry{}, false
-	}
-	verdict := r.cells[3]
-	e := Entry{Type: verdict[strings.LastIndexByte(verdict, ':')+1:], Title: r.cells[10], Content: r.cells[11]}
-	if t, ok := p.findByName(e.Type); ok {
-		e.Type, e.Facet, e.TypeName = t.Letter, t.Facet, t.Name
-	}
-	for i, name := range columnsE[:10] {
-		if r.cells[i] != "" {
-			e.More = append(e.More, Field{name, r.cells[i]})
-		}
-	}
-	return e, true
 }
 
 // parseHeadless reads shapes B and C: three cells are letter, title and body; more cells are the fields of the

@@ -70,16 +70,6 @@ func (r Registry) find(letter, facet string) (Type, bool) {
 	return Type{}, false
 }
 
-// findByName looks up a type by its name, in any case.
-func (r Registry) findByName(name string) (Type, bool) {
-	for _, t := range r {
-		if strings.EqualFold(t.Name, name) {
-			return t, true
-		}
-	}
-	return Type{}, false
-}
-
 // Find looks up a type by its ID.
 func (r Registry) Find(id string) (Type, bool) {
 	for _, t := range r {
@@ -123,12 +113,9 @@ func (r Registry) Suggest(id string) string {
 	return best
 }
 
-// hasField reports whether an entry may have a field: one of some type, "closes", or a column of shape E.
+// hasField reports whether an entry may have a field: one of some type, or "closes".
 func (r Registry) hasField(name string) bool {
-	if name == closes || slices.Contains(columnsE[:10], name) {
-		return true
-	}
-	return slices.ContainsFunc(r, func(t Type) bool { return slices.Contains(t.Own(), name) })
+	return name == closes || slices.ContainsFunc(r, func(t Type) bool { return slices.Contains(t.Own(), name) })
 }
 
 // Letters lists the types for a message: "D O L C H E O-open T".
