@@ -53,22 +53,16 @@ func anchorVerb(env Env) *cli.Command {
 				"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n"+
 				"times, and at the latest 15 minutes after it ended.",
 			on(env, openAnchor, runAnchorRenew), jsonFlag()),
-		verb("release TOKEN", "end a session and its permit, and archive its record",
-			"odd anchor release TOKEN --reason 'the docs are fixed'",
-			on(env, openAnchor, runAnchorRelease), &cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag()),
+		verb("release TOKEN", "end a session and its permit",
+			"odd anchor release TOKEN\n\n"+
+				"odd removes what it kept of the session. Sessions that nobody ends are removed\n"+
+				"a day after their time by the next odd anchor identity.",
+			on(env, openAnchor, runAnchorRelease), jsonFlag()),
 		verb("ls", "list sessions, and those of odd drain that ended",
 			"odd anchor ls\n\n"+
 				"The columns are token, state, step, role, mode, branch, topic, end of the\n"+
 				"permit, run and error code.",
 			on(env, openAnchor, runAnchorLs), jsonFlag()),
-		verb("gc", "remove unfinished sessions, and archive ended ones",
-			"odd anchor gc\n"+
-				"odd anchor gc --max-age 48h\n\n"+
-				"odd deletes archived records after 30 days, or after --max-age if that is\n"+
-				"longer.",
-			do(env, runAnchorGC),
-			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
-			jsonFlag()),
 		anchorGate(env), anchorHook(env))
 }
 
@@ -203,14 +197,14 @@ func runAnchorRenew(c *cli.Context, env Env, a *anchorage) error {
 
 func runAnchorRelease(c *cli.Context, env Env, a *anchorage) error {
 	token := c.Args().First()
-	done, err := a.desk.Release(token, c.String("reason"))
+	role, err := a.desk.Release(token)
 	if no := anchor.Refusal(nil); errors.As(err, &no) && no.Refused() == string(anchor.TokenUnknown) {
 		return fmt.Errorf("anchor release %s: no such session; odd anchor ls lists them", token)
 	}
 	if err != nil {
 		return err
 	}
-	return show(env, c.Bool("json"), done, []string{done.Token, "released", done.Role, done.ReleasedAt.UTC().Format(time.RFC3339), done.Reason})
+	return show(env, c.Bool("json"), map[string]string{"token": token, "role": role}, []string{token, "released", role})
 }
 
 func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
@@ -245,30 +239,6 @@ func drainedSessions(ctx context.Context, env Env) (out []anchor.Listed) {
 		}
 	}
 	return out
-}
-
-func runAnchorGC(c *cli.Context, env Env) error {
-	if c.Duration("max-age") <= 0 {
-		return usage("anchor gc: --max-age %s: want a time above zero, like 24h", c.Duration("max-age"))
-	}
-	a, err := openAnchor(c.Context, env)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	all, err := a.desk.GC(c.Duration("max-age"))
-	if err != nil {
-		return err
-	}
-	rows := [][]string{}
-	for _, s := range all {
-		what, why := "removed", s.Why
-		if s.Problem != nil {
-			what, why = "left", s.Problem.String()
-		}
-		rows = append(rows, []string{s.Token, s.State, what, why})
-	}
-	return show(env, c.Bool("json"), orEmpty(all), rows...)
 }
 
 // printAnchor prints what a stage answered. A refusal is told on stdout as

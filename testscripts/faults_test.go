@@ -184,7 +184,7 @@ func (d *disk) blow(f fault) (hit, failed bool) {
 	case err == nil && !(healed && d.isDone()):
 		d.Errorf("%s: it said nothing, and is not done\n%s", when, out)
 	case strings.Contains(out, "[A_PERSIST]") || strings.Contains(out, "[A_UNSWEPT]"): // the anchor's own words for it
-		if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(out, "room on the disk") && !strings.Contains(out, "odd anchor gc") {
+		if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(out, "room on the disk") && !strings.Contains(out, "odd anchor identity ROLE") {
 			d.Errorf("%s: %v\n%s", when, err, out)
 		}
 	case err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1):

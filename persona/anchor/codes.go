@@ -55,7 +55,6 @@ const (
 	RoleName          Code = "A_ROLE_NAME"   // no name a file could have
 	FocusTaken        Code = "A_FOCUS_TAKEN" // a warning: another active session has the same focus
 	Unswept           Code = "A_UNSWEPT"     // a warning: an old entry could not be removed
-	Released          Code = "A_RELEASED"    // the session was released
 	NoWorkTree        Code = "A_WORKTREE"    // it is gone, or git does not answer there
 	AnchorMissing     Code = "A_ANCHOR_MISSING"
 	NotValidated      Code = "A_NOT_VALIDATED"

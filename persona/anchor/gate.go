@@ -292,7 +292,7 @@ func (c Call) howToBind() string {
 
 // isSessionID reports an id of a session that can stand in a command as it is.
 func isSessionID(id string) bool {
-	return id != "" && len(id) <= maxReason && !strings.ContainsFunc(id, func(r rune) bool {
+	return id != "" && len(id) <= maxLine && !strings.ContainsFunc(id, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
 	}) && id[0] != '-'
 }

@@ -108,7 +108,7 @@ func TestGateRows(t *testing.T) {
 			}
 		}},
 		{"a released one", Locked, func(s *site) {
-			if _, err := s.desk().Release(s.bound(IdentityRequest{}), "done"); err != nil {
+			if _, err := s.desk().Release(s.bound(IdentityRequest{})); err != nil {
 				s.t.Fatal(err)
 			}
 		}},

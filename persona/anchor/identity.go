@@ -8,6 +8,9 @@ import (
 	"slices"
 )
 
+// maxLine is how many bytes a topic or the id of a harness's session may have.
+const maxLine = 500
+
 // IdentityRequest asks for a session. Only Role is required.
 type IdentityRequest struct {
 	Role           string
@@ -35,7 +38,7 @@ func (d Desk) Identity(q IdentityRequest) Result {
 	if err != nil {
 		return refuseOutside("", persistProblem(err))
 	}
-	warnings := d.sweepExpired()
+	warnings := d.sweep()
 	if err := d.Store.createSession(h); err != nil {
 		return refuseOutside("", persistProblem(err))
 	}
@@ -83,8 +86,8 @@ func (q IdentityRequest) withDefaults() (IdentityRequest, []Problem) {
 		ps = append(ps, Problem{Code: StrictnessUnknown, At: "strictness", Text: "there is no such strictness", Found: truncate(string(q.Strictness)), Want: "quick, default or deep"})
 	}
 	for _, f := range []struct{ at, text string }{{"topic", q.Topic}, {"harness_session_id", q.HarnessSession}} {
-		if hasHiddenText(f.text) || len(f.text) > maxReason {
-			ps = append(ps, Problem{Code: Hidden, At: f.at, Text: fmt.Sprintf("it is not one visible line of at most %d bytes", maxReason), Want: "plain text on one line"})
+		if hasHiddenText(f.text) || len(f.text) > maxLine {
+			ps = append(ps, Problem{Code: Hidden, At: f.at, Text: fmt.Sprintf("it is not one visible line of at most %d bytes", maxLine), Want: "plain text on one line"})
 		}
 	}
 	return q, ps
@@ -177,20 +180,4 @@ func (s *Store) createSession(h Handshake) error {
 		return errors.Join(err, d.root.RemoveAll(draft))
 	}
 	return d.sync(pending)
-}
-
-// sweepExpired removes pending sessions whose time is over; what it cannot remove
-// is a warning.
-func (d Desk) sweepExpired() []Problem {
-	swept, err := d.sweep(pendingFor, pending)
-	if err != nil {
-		return []Problem{{Code: Unswept, At: d.Store.at.Dir, Text: err.Error()}}
-	}
-	var ps []Problem
-	for _, s := range swept {
-		if s.Problem != nil && s.Problem.Code == Unswept {
-			ps = append(ps, *s.Problem)
-		}
-	}
-	return ps
 }

@@ -155,13 +155,12 @@ func (r anchorRecord) checkSignature(token string, key []byte) error {
 // damagedRecord returns the problem of a record at a path, with the way out.
 func damagedRecord(code Code, at string, err error) Problem {
 	text := strings.TrimPrefix(err.Error(), at+": ")
-	return Problem{Code: code, At: at, Text: text + "; it stays locked: `odd anchor identity ROLE` begins again, `odd anchor release TOKEN` or `odd anchor gc` puts this away"}
+	return Problem{Code: code, At: at, Text: text + "; it stays locked: `odd anchor identity ROLE` begins again, `odd anchor release TOKEN` removes this"}
 }
 
 // storedSession is what the state directory holds of a token: whatever a process that was
 // killed left behind, the next one reads it here and goes on.
 //
-//   - A record in archive is the end, even while active still holds the anchor.
 //   - What is active is bound, and locked where it does not read.
 //   - What is pending is locked. A handshake that says BOUND there was to be
 //     promoted and never was. No answer was given, so the proof is sent again.
@@ -170,16 +169,11 @@ type storedSession struct {
 	stage Stage  // it goes on from; "" where it cannot go on
 	hand  Handshake
 	bound anchorRecord
-	past  Archived
 	err   error // why what decides does not read
 }
 
 // readSession reads what the state directory holds of a token. It takes no lock.
 func (d *dir) readSession(token string) (f storedSession) {
-	if f.past, f.err = d.readArchived(token); !errors.Is(f.err, fs.ErrNotExist) {
-		f.place = archive
-		return f
-	}
 	if f.bound, f.err = d.readBound(token); !errors.Is(f.err, fs.ErrNotExist) {
 		f.place = active
 		f.hand, _ = d.readHandshakeOf(active, token) // only to say where the constitution is

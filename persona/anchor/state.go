@@ -27,7 +27,6 @@ type Place struct {
 //	pending/TOKEN/handshake.json   locked
 //	active/TOKEN/handshake.json    bound, stage BOUND
 //	active/TOKEN/anchor.json       its anchor and permit
-//	archive/TOKEN.json             a released session, whatever else is left of it
 //
 // Directories are 0700, files 0600. A file is written beside its name, synced,
 // renamed onto it, and the directory is synced. Nothing is reached through a
@@ -54,7 +53,6 @@ func Open(at Place) (*Store, error) {
 const (
 	pending = "pending"
 	active  = "active"
-	archive = "archive"
 )
 
 const (

@@ -44,7 +44,7 @@ func TestTokenRows(t *testing.T) {
 			if v := d.Verify(row.token); codesOf(v.Errors) != string(TokenFormat) {
 				t.Errorf("%+v", v)
 			}
-			if _, err := d.Release(row.token, ""); err == nil || !strings.Contains(err.Error(), string(TokenFormat)) {
+			if _, err := d.Release(row.token); err == nil || !strings.Contains(err.Error(), string(TokenFormat)) {
 				t.Error(err)
 			}
 		})
@@ -163,10 +163,6 @@ func TestRecover(t *testing.T) {
 		{"bound", bound, nil, active, AtBound, false},
 		{"copied back", bound, func(token string) { s.copy(active, pending, token) }, active, AtBound, false},
 		{"an anchor that does not read does not send back", bound, func(token string) { s.put("{", active, token, anchorFile) }, active, "", true},
-		{"a record that does not read is the end too", bound, func(token string) {
-			os.MkdirAll(s.path(archive), 0o700)
-			s.put("{", archive, token+".json")
-		}, archive, "", true},
 	} {
 		if row.before != nil {
 			row.before(row.token)
@@ -281,7 +277,7 @@ func TestSweepRows(t *testing.T) {
 			s.opened(IdentityRequest{})
 			os.Mkdir(s.path(pending, "my notes"), 0o700)
 			return "my notes"
-		}, 2 * day, false, Damaged},
+		}, 2 * day, false, Unswept},
 		{"an empty directory", func(s *site) string {
 			s.opened(IdentityRequest{})
 			os.Mkdir(s.path(pending, "oa-empty"), 0o700)
@@ -294,28 +290,19 @@ func TestSweepRows(t *testing.T) {
 			s := newSite(t)
 			name := row.before(s)
 			s.now = s.now.Add(row.later)
-			swept, err := s.desk().GC(day)
-			if err != nil {
-				t.Fatal(err)
-			}
+			warned := s.desk().sweep()
 			_, there := os.Lstat(s.path(pending, name))
-			i := slices.IndexFunc(swept, func(w Swept) bool { return w.Token == name })
 			if (there != nil) != row.gone {
-				t.Errorf("gone is %v, %+v", there, swept)
+				t.Errorf("gone is %v, %+v", there, warned)
 			}
-			if (i >= 0) != (row.gone || row.told != "") || row.told != "" && swept[i].Problem.Code != row.told || row.gone && swept[i].Why == "" {
-				t.Errorf("told %+v", swept)
+			if i := slices.IndexFunc(warned, func(p Problem) bool { return strings.HasSuffix(p.At, "/"+name) }); (i >= 0) != (row.told != "") || i >= 0 && warned[i].Code != row.told {
+				t.Errorf("told %+v", warned)
 			}
 		})
 	}
 	s := newSite(t)
-	for _, age := range []time.Duration{0, -time.Hour} {
-		if _, err := s.desk().GC(age); err == nil {
-			t.Errorf("gc with max age %s", age)
-		}
-	}
-	if swept, err := s.desk().GC(day); err != nil || len(swept) != 0 || len(s.all()) != 0 {
-		t.Errorf("gc of nothing: %v %v", swept, err)
+	if warned := s.desk().sweep(); warned != nil || len(s.all()) != 0 {
+		t.Errorf("a sweep of nothing: %v", warned)
 	}
 }
 
@@ -327,123 +314,34 @@ func (s *site) age(elem ...string) {
 	}
 }
 
-func TestGCEndsWhatLapsed(t *testing.T) {
+func TestSweepOfWhatLapsed(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	lapsed, broken := s.bound(IdentityRequest{}), s.bound(IdentityRequest{})
 	s.put("{", active, broken, anchorFile)
 	s.age(active, broken)
-	s.now = s.now.Add(24 * time.Hour)
-	held := s.bound(IdentityRequest{})
-	swept, err := s.desk().GC(2 * time.Hour)
-	why := func(token, want string) bool {
-		return slices.ContainsFunc(swept, func(w Swept) bool { return w.Token == token && w.Why == want && w.Problem == nil })
+	s.now = s.now.Add(25 * time.Hour)
+	held, fresh := s.bound(IdentityRequest{}), s.bound(IdentityRequest{})
+	s.put("{", active, fresh, anchorFile)
+	s.age(active, fresh)
+	s.copy(active, pending, held)
+	s.now = s.now.Add(time.Minute)
+	if warned := s.desk().sweep(); warned != nil {
+		t.Error(warned)
 	}
-	if err != nil || len(swept) != 2 || !why(lapsed, "expired") || !why(broken, "does not read, and is old") {
-		t.Errorf("%+v %v", swept, err)
-	}
-	var a Archived
-	if err := json.Unmarshal([]byte(s.read(archive, lapsed+".json")), &a); err != nil || a.Reason != "expired" || a.Role != "editor" {
-		t.Errorf("%+v %v", a, err)
-	}
-	a = Archived{}
-	if err := json.Unmarshal([]byte(s.read(archive, broken+".json")), &a); err != nil || a.Fault == "" || a.Role != "" {
-		t.Errorf("%+v %v", a, err)
+	for place, tokens := range map[string][]string{active: {fresh, held}, pending: nil} {
+		var left []string
+		entries, _ := os.ReadDir(s.path(place))
+		for _, e := range entries {
+			left = append(left, e.Name())
+		}
+		slices.Sort(tokens)
+		if d := cmp.Diff(tokens, left); d != "" {
+			t.Errorf("%s, of %s and %s:\n%s", place, lapsed, broken, d)
+		}
 	}
 	if v := s.desk().HasValid(held, ""); !v.Valid {
 		t.Errorf("%+v", v)
-	}
-}
-
-// The record of a released session is kept for a month, and longer while
-// anything else is left of it.
-func TestGCForgetsWhatEndedLongAgo(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	early, broken := s.bound(IdentityRequest{}), s.bound(IdentityRequest{})
-	for _, token := range []string{early, broken} {
-		if _, err := s.desk().Release(token, "over"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.put("{", archive, broken+".json")
-	s.age(archive, broken+".json")
-	s.put("mine", archive, "note")
-	s.now = s.now.Add(20 * 24 * time.Hour)
-	late := s.bound(IdentityRequest{})
-	if _, err := s.desk().Release(late, "over"); err != nil {
-		t.Fatal(err)
-	}
-	whys := func(age time.Duration) map[string]string {
-		swept, err := s.desk().GC(age)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := map[string]string{}
-		for _, w := range swept {
-			if out[w.Token] = w.Why; w.Problem != nil {
-				out[w.Token] = string(w.Problem.Code)
-			}
-		}
-		return out
-	}
-	note := map[string]string{"note": string(Damaged)}
-	if d := cmp.Diff(note, whys(time.Hour)); d != "" {
-		t.Errorf("within the month: %s", d)
-	}
-	s.now = s.now.Add(11 * 24 * time.Hour)
-	if d := cmp.Diff(note, whys(40*24*time.Hour)); d != "" {
-		t.Errorf("asked to keep for longer: %s", d)
-	}
-	if d := cmp.Diff(map[string]string{"note": string(Damaged), early: "released long ago", broken: "released long ago"}, whys(time.Hour)); d != "" {
-		t.Error(d)
-	}
-	if _, err := os.Lstat(s.path(archive, late+".json")); err != nil {
-		t.Error(err)
-	}
-	if v := s.desk().HasValid(early, ""); v.Valid {
-		t.Error("what is forgotten holds")
-	}
-}
-
-// TestLeftovers copies a handshake back to pending under a bound session's name,
-// and an anchor back to active under a released one's.
-func TestLeftovers(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	token := s.bound(IdentityRequest{})
-	copyBack := func(place string) {
-		if err := os.CopyFS(s.path(place, token), os.DirFS(s.path("kept"))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.CopyFS(s.path("kept"), os.DirFS(s.path(active, token))); err != nil {
-		t.Fatal(err)
-	}
-	copyBack(pending)
-	if v := s.desk().HasValid(token, ""); !v.Valid {
-		t.Errorf("%+v", v)
-	}
-	refusedAs(t, s.desk().Context(token, []byte(bindEditor)), Taken)
-	if swept, err := s.desk().GC(time.Hour); err != nil || len(swept) != 1 || swept[0].Why != "bound already" || swept[0].State != pending {
-		t.Errorf("%+v %v", swept, err)
-	}
-	if _, err := s.desk().Release(token, ""); err != nil {
-		t.Fatal(err)
-	}
-	copyBack(active)
-	copyBack(pending)
-	if v := s.desk().HasValid(token, ""); codesOf(v.Errors) != string(Released) {
-		t.Errorf("%+v", v)
-	}
-	refusedAs(t, s.desk().Proof(token, []byte(proofOf(first, second))), Released)
-	if swept, err := s.desk().GC(time.Hour); err != nil || len(swept) == 0 || swept[0].Why != "released before" {
-		t.Errorf("%+v %v", swept, err)
-	}
-	for _, place := range []string{active, pending} {
-		if _, err := os.Lstat(s.path(place, token)); err == nil {
-			t.Errorf("%s stays", place)
-		}
 	}
 }
 
@@ -478,22 +376,12 @@ func TestList(t *testing.T) {
 	if l, err := s.desk().List(); err != nil || l != nil || len(s.all()) != 0 {
 		t.Errorf("list of nothing: %v %v", l, err)
 	}
-	released := s.bound(IdentityRequest{Topic: "one"})
-	if _, err := s.desk().Release(released, "done"); err != nil {
-		t.Fatal(err)
-	}
-	left := s.bound(IdentityRequest{})
-	s.copy(active, "kept", left)
-	if _, err := s.desk().Release(left, "killed before it tidied"); err != nil {
-		t.Fatal(err)
-	}
-	s.copy("kept", active, left)
 	bound, broken := s.bound(IdentityRequest{}), s.bound(IdentityRequest{})
 	s.put("[]", active, broken, anchorFile)
+	s.age(active, broken)
 	opened, old := s.opened(IdentityRequest{}), s.contexted(IdentityRequest{})
 	s.swap(`"expires_at": "2027-01-16`, `"expires_at": "2027-01-14`, pending, old, handshakeFile)
 	s.put("x", pending, "a file")
-	s.put("x", archive, "oa-x.json")
 	got, err := s.desk().List()
 	if err != nil {
 		t.Fatal(err)
@@ -510,12 +398,8 @@ func TestList(t *testing.T) {
 		"pending a file     A_RECORD_DAMAGED",
 		"pending " + opened + " editor IDENTITY",
 		"pending " + old + " editor CONTEXT fix/issue-12  A_TOKEN_EXPIRED",
-		"active " + left + " editor    A_RELEASED",
 		"active " + bound + " editor BOUND fix/issue-12",
 		"active " + broken + "     A_RECORD_DAMAGED",
-		"archived " + released + " editor",
-		"archived " + left + " editor",
-		"archived oa-x     A_RECORD_DAMAGED",
 	}
 	if d := cmp.Diff(want, lines); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -525,32 +409,19 @@ func TestList(t *testing.T) {
 func TestReleaseRows(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	if _, err := s.desk().Release(s.opened(IdentityRequest{}), ""); err == nil || !strings.Contains(err.Error(), string(Locked)) {
-		t.Errorf("pending: %v", err)
-	}
-	if _, err := s.desk().Release("oa-nobody", ""); err == nil || !strings.Contains(err.Error(), string(TokenUnknown)) {
+	if _, err := s.desk().Release("oa-nobody"); err == nil || !strings.Contains(err.Error(), string(TokenUnknown)) {
 		t.Errorf("unknown: %v", err)
 	}
-	token := s.bound(IdentityRequest{})
-	for _, reason := range []string{"a\nb", strings.Repeat("x", 501), "a\u202eb", "\xff"} {
-		if _, err := s.desk().Release(token, reason); err == nil || !strings.Contains(err.Error(), string(Hidden)) {
-			t.Errorf("%q: %v", reason, err)
-		}
-	}
+	expired, forged, broken, unbound := s.bound(IdentityRequest{}), s.bound(IdentityRequest{}), s.bound(IdentityRequest{}), s.contexted(IdentityRequest{})
 	s.now = s.now.Add(48 * time.Hour)
-	if a, err := s.desk().Release(token, "late"); err != nil || a.Role != "editor" || a.ReleasedAt != s.now {
-		t.Errorf("expired: %+v %v", a, err)
+	s.swap(`"tier": "default"`, `"tier": "deep"`, active, forged, anchorFile)
+	s.put("{", active, broken, anchorFile)
+	for token, role := range map[string]string{unbound: "editor", broken: "editor", forged: "editor", expired: "editor"} {
+		if got, err := s.desk().Release(token); err != nil || got != role {
+			t.Errorf("%s: %q %v", token, got, err)
+		}
+		refusedAs(t, s.desk().Proof(token, nil), TokenUnknown)
 	}
-	forged := s.bound(IdentityRequest{})
-	s.swap(`"role": "editor"`, `"role": "admin"`, active, forged, anchorFile)
-	if a, err := s.desk().Release(forged, "odd"); err != nil || a.Role != "" || !strings.Contains(a.Fault, "hashed") {
-		t.Errorf("forged: %+v %v", a, err)
-	}
-	s.put("{", archive, forged+".json")
-	if _, err := s.desk().Release(forged, ""); err == nil || !strings.Contains(err.Error(), string(Damaged)) {
-		t.Errorf("a record that does not read: %v", err)
-	}
-	refusedAs(t, s.desk().Proof(forged, nil), Released)
 }
 
 // A .gitignore that was killed before its bytes is put right by the next session.

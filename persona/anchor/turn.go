@@ -58,8 +58,6 @@ func (t *stageCall) checkEnded() (Result, bool) {
 	var p Problem
 	var bad bool
 	switch {
-	case t.place == archive:
-		p, bad = releasedProblem(t.token), true
 	case t.err != nil:
 		p, bad = firstProblem(t.err), true
 	case t.place == pending:

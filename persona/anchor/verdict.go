@@ -20,7 +20,7 @@ type Verdict struct {
 }
 
 // HasValid asks, in this order and stopping at the first no: is it a token, is
-// there a work tree, is it active and not released, has it an anchor, does that
+// there a work tree, is it active, has it an anchor, does that
 // read, does it say validated, and that it is, is it ours (MAC), is it the role
 // asked for ("" is any), has it not expired, is it on its branch, is its
 // constitution unchanged, has HEAD only moved on. It takes no lock and writes
@@ -102,8 +102,6 @@ func (c *permitCheck) judgeSession(token, role string, f storedSession) Verdict 
 		v.Errors = []Problem{unknownToken(token)}
 	case f.err != nil:
 		v.Errors = []Problem{firstProblem(f.err)}
-	case f.place == archive:
-		v.Errors = []Problem{releasedProblem(token)}
 	case f.place == pending:
 		v.Errors = []Problem{{Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound", f.stage), Found: token, Want: "a session that is bound; " + nextCommand(f.stage, f.hand.Mode, token)}}
 	}
@@ -171,10 +169,6 @@ func (c *permitCheck) checkPermit(p Permit, role string) (warnings, no []Problem
 
 func unknownToken(token string) Problem {
 	return Problem{Code: TokenUnknown, At: "token", Text: "there is no session of this token", Found: token, Want: "one that `odd anchor ls` lists, or a new one by `odd anchor identity ROLE`"}
-}
-
-func releasedProblem(token string) Problem {
-	return Problem{Code: Released, At: "token", Text: "the session was released", Found: token, Want: "a new session by `odd anchor identity ROLE`"}
 }
 
 // noGitProblem says that git does not answer, or knows no work tree.
