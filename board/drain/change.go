@@ -39,8 +39,6 @@ type change struct {
 	op  pipeline.Op   // as last recorded
 	ops []pipeline.Op // as each of its records left it
 
-	thoughts []pipeline.Thought // for people
-
 	// Its sessions.
 	sessions int
 	works    int            // of them, those that make a candidate

@@ -9,37 +9,29 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// keepThought keeps what somebody had in mind, for people to follow.
-func (ch *change) keepThought(in pipeline.Phase, text string) {
-	if text == "" {
-		return
-	}
-	ch.thoughts = append(ch.thoughts, pipeline.Thought{At: ch.d.Now(), Phase: in, Text: text})
-}
-
 // showBeat lets others see what this run is at work on. A run that cannot be shown goes on.
 func (ch *change) showBeat() {
 	_ = ch.d.repo.Show(ch.op.Live(secrets.RedactText(ch.doing)))
 }
 
-// keepFiles adds to the run's tree what a person reads of the op: its log, dossier and patch.
+// keepFiles adds to the run's tree what a person reads of the op: its dossier, and its
+// candidate against its base.
 func (ch *change) keepFiles(ctx context.Context) error {
 	if ch == nil || len(ch.ops) == 0 {
 		return nil
 	}
-	var story pipeline.Story
-	for _, o := range ch.ops {
-		story.Told = append(story.Told, pipeline.Told{Op: o})
-	}
-	var patch []byte
+	files := map[string][]byte{"op.json": ch.dossier().Encode()}
 	if ch.draft != "" {
-		var err error
-		if patch, err = ch.d.repo.Patch(ctx, ch.c.base, ch.draft); err != nil {
+		patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.draft)
+		if err != nil {
 			return err
+		}
+		if len(patch) > 0 {
+			files["op.patch"] = patch
 		}
 	}
 	hide := lentSecrets(ch.d.at.cfg, ch.d.Environ)
-	for name, b := range ch.dossier().Files(story, ch.thoughts, patch) {
+	for name, b := range files {
 		ch.d.tree[path.Join(ArtifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.hide(b))
 	}
 	return nil

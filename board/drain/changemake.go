@@ -36,7 +36,6 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return ch.endUnmade(spent)
 	}
 	c, err := ch.readCandidate()
-	ch.keepThought(op.Phase, cmp.Or(c.Rationale, c.Reason))
 	if err == nil && c.Noop() {
 		return pipeline.Out{Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
 	}

@@ -73,17 +73,15 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		out.Note = err.Error()
 		return out, nil
 	}
-	ch.keepThought(op.Phase, want.Reasoning)
-	files := ch.req.Files
-	r := want.Resolve(listPaths(files), ch.briefFiles())
-	for _, name := range r.Files {
-		ch.read = append(ch.read, readInput(files, name)...)
+	given, denied := want.Resolve(listPaths(ch.req.Files), ch.briefFiles())
+	for _, name := range given {
+		ch.read = append(ch.read, readInput(ch.req.Files, name)...)
 	}
-	for _, n := range r.Not {
-		ch.unread += fmt.Sprintf("\nNot given: %s: %s\n", n.Asked, n.Why)
+	for _, not := range denied {
+		ch.unread += "\nNot given: " + not + "\n"
 	}
-	out.Note = fmt.Sprintf("%d files to read", len(r.Files))
-	if len(r.Files) > 0 && op.Tries <= pipeline.Expand.Retries() && ch.whyExhausted() == "" {
+	out.Note = fmt.Sprintf("%d files to read", len(given))
+	if len(given) > 0 && op.Tries <= pipeline.Expand.Retries() && ch.whyExhausted() == "" {
 		out.Next = pipeline.Expand
 	}
 	return out, nil
@@ -136,7 +134,6 @@ func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out,
 		return out, nil
 	}
 	ch.plan = string(said.Text)
-	ch.keepThought(op.Phase, plan.Approach)
 	out.Note, out.Set = fmt.Sprintf("%d changes, %s", len(plan.Changes), plan.Complexity), map[string]string{"planned": fmt.Sprint(len(plan.Changes))}
 	return out, nil
 }

@@ -35,7 +35,6 @@ const (
 // that a session edited.
 const (
 	FromFull = "2b.1"
-	FromDiff = "2b.1-diff"
 	FromNoop = "2b.1-noop"
 	FromTree = "tree"
 )

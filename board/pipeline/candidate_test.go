@@ -2,16 +2,12 @@ package pipeline
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 // baseAt is a base of two files.
@@ -25,11 +21,6 @@ func baseAt(p string) ([]byte, string, error) {
 		return nil, "", errors.New("no such object")
 	}
 	return nil, "", nil
-}
-
-func sumOf(s string) string {
-	h := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(h[:])
 }
 
 // codes are the codes of an error's faults, "" for none.
@@ -49,8 +40,6 @@ const full = `{"schema_version":"2b.1","candidates":[%s]}`
 
 func TestParseCandidate(t *testing.T) {
 	t.Parallel()
-	diff := `{"schema_version":"2b.1-diff","candidates":[{"candidate_id":"c","rationale":"why","file_path":"a.txt","source_sha256":"` + sumOf("one\ntwo\nthree\n")[:12] +
-		`","unified_diff":"--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"}]}`
 	for name, c := range map[string]struct {
 		text string
 		want []Candidate
@@ -63,7 +52,6 @@ func TestParseCandidate(t *testing.T) {
 		"two candidates": {fmt.Sprintf(full, `{"candidate_id":"1","rationale":"why","file_path":"x","full_content":"1"},{"candidate_id":"2","rationale":"why","file_path":"x","full_content":"2"}`),
 			[]Candidate{{ID: "1", Rationale: "why", Source: FromFull, Files: []Edit{{"x", nil, []byte("1"), "", modePlain}}},
 				{ID: "2", Rationale: "why", Source: FromFull, Files: []Edit{{"x", nil, []byte("2"), "", modePlain}}}}},
-		"a diff": {diff, []Candidate{{ID: "c", Rationale: "why", Source: FromDiff, Files: []Edit{{"a.txt", []byte("one\ntwo\nthree\n"), []byte("one\n2\nthree\n"), modePlain, modePlain}}}}},
 		"a noop": {`{"schema_version":"2b.1-noop","reason":"it is done","no_op":true}`, []Candidate{{Source: FromNoop, Reason: "it is done"}}},
 	} {
 		got, err := ParseCandidate([]byte(c.text), Given{At: baseAt})
@@ -79,11 +67,6 @@ func TestParseCandidateRefuses(t *testing.T) {
 	one := func(members string) string {
 		return fmt.Sprintf(full, `{"candidate_id":"c","rationale":"why",`+members+`}`)
 	}
-	diff := func(sum, diff string) string {
-		d, _ := json.Marshal(diff)
-		return strings.Replace(one(`"file_path":"a.txt","source_sha256":"`+sum+`","unified_diff":`+string(d)), `"2b.1"`, `"2b.1-diff"`, 1)
-	}
-	good := sumOf("one\ntwo\nthree\n")
 	wrote := []string{"a.txt"}
 	for _, c := range []struct {
 		name, text string
@@ -93,38 +76,27 @@ func TestParseCandidateRefuses(t *testing.T) {
 		{"no JSON", "{", nil, "json", "line 1"},
 		{"words", "Here it is: {}", nil, "json", ""},
 		{"something behind", "{}\n{}", nil, "json", "line 2"},
-		{"Latin-1", "{\"a\":\"\xe9\"}", nil, "json", ""},
-		{"a member twice", "{\"a\":1,\n\"a\":2}", nil, "json", "line 2"},
-		{"too large", strings.Repeat(" ", maxCandidateBytes+1), nil, "too_large", ""},
-		{"a list", "[]", nil, "not_an_object", "line 1"},
+		{"Latin-1", "{\"a\":\"\xe9\"}", nil, "json", "UTF-8"},
+		{"too large", strings.Repeat(" ", maxDelivery+1), nil, "too_large", ""},
+		{"a list", "[]", nil, "json", "line 1"},
 		{"a noop with writes", `{"schema_version":"2b.1-noop","reason":"x"}`, wrote, "noop_with_writes", ""},
-		{"a noop that is none", `{"schema_version":"2b.1-noop","no_op":false,"candidates":[]}`, nil, "missing_reason wrong_type noop_with_candidates", ""},
-		{"no version", `{"candidates":[]}`, nil, "missing_schema_version", "line 1"},
-		{"another version", `{"schema_version":"2c.1"}`, nil, "unknown_version", "schema_version"},
-		{"a version that is no word", `{"schema_version":2}`, nil, "unknown_version", ""},
-		{"other members, before anything below", `{"schema_version":"2b.1","schema":1,"candidates":3}`, nil, "unexpected_key", "schema"},
+		{"a noop that is none", `{"schema_version":"2b.1-noop","reason":"x","candidates":[{}]}`, nil, "noop_with_candidates", ""},
+		{"a noop without a reason", `{"schema_version":"2b.1-noop","reason":" "}`, nil, "missing_reason", ""},
+		{"no version", `{"candidates":[]}`, nil, "unknown_version", "schema_version"},
+		{"another version", `{"schema_version":"2c.1"}`, nil, "unknown_version", "2b.1-noop"},
+		{"a version that is no word", `{"schema_version":2}`, nil, "json", "schema_version may not be of the type number"},
 		{"writes and a text", one(`"file_path":"x","full_content":"y"`), wrote, "two_deliveries", ""},
-		{"no candidates", `{"schema_version":"2b.1"}`, nil, "missing_candidates", ""},
-		{"an empty list", fmt.Sprintf(full, ""), nil, "no_candidates", ""},
-		{"no list", `{"schema_version":"2b.1","candidates":{}}`, nil, "wrong_type", "candidates"},
-		{"four", fmt.Sprintf(full, "1,2,3,4"), nil, "too_many_candidates", "candidates"},
-		{"no object", fmt.Sprintf(full, "1"), nil, "wrong_type", "candidates[0]"},
-		{"nothing said", fmt.Sprintf(full, "{}"), nil, "missing_candidate_id missing_rationale one_or_files missing_file_path missing_full_content", ""},
-		{"both shapes", one(`"file_path":"x","full_content":"y","files":[]`), nil, "one_or_files no_files", ""},
-		{"a member nobody knows", one(`"file_path":"x","full_content":"y","op":"delete"`), nil, "unexpected_candidate_key", "candidates[0].op"},
-		{"and in a file", one(`"files":[{"file_path":"x","full_content":"y","op":"delete"}]`), nil, "unexpected_file_key", "candidates[0].files[0].op"},
-		{"a content that is none", one(`"file_path":"x","full_content":null`), nil, "wrong_type", "full_content"},
-		{"one id for two", fmt.Sprintf(full, `{"candidate_id":"c","rationale":"w","file_path":"x","full_content":"1"},{"candidate_id":"c","rationale":"w","file_path":"x","full_content":"1"}`), nil, "candidate_twice", "candidates[1]"},
-		{"paths, all of them", one(`"files":[{"file_path":"../x","full_content":"y"},{"file_path":"/etc/x","full_content":"y"}]`), nil, "path_escapes path_absolute", ""},
-		{"a path twice", one(`"files":[{"file_path":"x","full_content":"y"},{"file_path":"x","full_content":"z"}]`), nil, "path_clash", "files[1]"},
+		{"no candidates", `{"schema_version":"2b.1"}`, nil, "no_candidates", ""},
+		{"no list", `{"schema_version":"2b.1","candidates":{}}`, nil, "json", "candidates"},
+		{"four", fmt.Sprintf(full, "{},{},{},{}"), nil, "too_many_candidates", "candidates"},
+		{"nothing said", fmt.Sprintf(full, "{}"), nil, "missing_file_path", "candidates[0]"},
+		{"a content that is none", one(`"file_path":"x","full_content":null`), nil, "missing_full_content", "x"},
+		{"paths, all of them", one(`"files":[{"file_path":"../x","full_content":"y"},{"file_path":"/etc/x","full_content":"y"}]`), nil, "path_escapes path_absolute", "file 2"},
+		{"a path twice", one(`"files":[{"file_path":"x","full_content":"y"},{"file_path":"x","full_content":"z"}]`), nil, "path_clash", ""},
 		{"paths that are one", one(`"files":[{"file_path":"x","full_content":"y"},{"file_path":"X","full_content":"z"}]`), nil, "path_clash", ""},
 		{"a file below a file", one(`"files":[{"file_path":"x","full_content":"y"},{"file_path":"x/y","full_content":"z"}]`), nil, "path_below_file", ""},
 		{"no change", one(`"file_path":"a.txt","full_content":"one\ntwo\nthree\n"`), nil, "unchanged", "a.txt"},
 		{"a base that is not there", one(`"file_path":"broken","full_content":"x"`), nil, "base_unreadable", ""},
-		{"a diff without its source", diff("", "@@ -1 +1 @@\n-one\n+1\n"), nil, "missing_source_sha256", ""},
-		{"a short sum", diff(good[:11], "@@ -1 +1 @@\n-one\n+1\n"), nil, "missing_source_sha256", ""},
-		{"another source", diff(sumOf("x"), "@@ -1 +1 @@\n-one\n+1\n"), nil, "stale_source", "a.txt"},
-		{"a diff that does not fit", diff(good, "@@ -1 +1 @@\n-One\n+1\n"), nil, "context_mismatch", "diff line 2"},
 	} {
 		_, err := ParseCandidate([]byte(c.text), Given{At: baseAt, Wrote: c.wrote})
 		if got := codes(err); strings.Join(dedup(strings.Fields(got)), " ") != c.want {
@@ -148,89 +120,6 @@ func dedup(words []string) []string {
 	return out
 }
 
-// A hunk fits where it says it does, to the byte, or not at all.
-func TestApplyDiff(t *testing.T) {
-	t.Parallel()
-	const old = "one\ntwo\nthree\nfour\n"
-	for _, c := range []struct{ name, old, diff, want, code string }{
-		{"a change", old, "@@ -2 +2 @@\n-two\n+2\n", "one\n2\nthree\nfour\n", ""},
-		{"two hunks", old, "@@ -1 +1,2 @@\n one\n+x\n@@ -4 +5 @@ func\n-four\n+4\n", "one\nx\ntwo\nthree\n4\n", ""},
-		{"at the top", old, "@@ -0,0 +1 @@\n+zero\n", "zero\n" + old, ""},
-		{"at the end", old, "@@ -4,0 +5 @@\n+five\n", old + "five\n", ""},
-		{"only removed", old, "@@ -2,2 +1,0 @@\n-two\n-three\n", "one\nfour\n", ""},
-		{"an empty file", "", "@@ -0,0 +1 @@\n+a\n", "a\n", ""},
-		{"no end of line", "a", "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n", "b", ""},
-		{"an end of line comes", "a", "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n", "a\n", ""},
-		{"an end of line that is not there", "a", "@@ -1 +1 @@\n-a\n+b\n", "", "context_mismatch"},
-		{"a line that lost its end", old, "@@ -2 +2 @@\n-two\n+2\n\\ No newline at end of file\n", "", "diff_hunk"},
-		{"carriage returns count", "a\r\n", "@@ -1 +1 @@\n-a\n+b\n", "", "context_mismatch"},
-		{"a blank counts", old, "@@ -2 +2 @@\n-two \n+2\n", "", "context_mismatch"},
-		{"one line off is not searched for", old, "@@ -3 +3 @@\n-two\n+2\n", "", "context_mismatch"},
-		{"behind the end", old, "@@ -9 +9 @@\n-two\n+2\n", "", "context_mismatch"},
-		{"hunks out of order", old, "@@ -4 +4 @@\n-four\n+4\n@@ -1 +1 @@\n-one\n+1\n", "", "context_mismatch"},
-		{"a wrong new line", old, "@@ -2 +3 @@\n-two\n+2\n", "", "diff_hunk"},
-		{"fewer lines than said", old, "@@ -2,2 +2,2 @@\n-two\n+2\n", "", "diff_hunk"},
-		{"more lines than said", old, "@@ -2 +2 @@\n-two\n+2\n+3\n", "", "diff_hunk"},
-		{"more old lines than said", old, "@@ -2 +2,2 @@\n-two\n-three\n+2\n", "", "diff_hunk"},
-		{"an empty line in a hunk", old, "@@ -2,2 +2,2 @@\n-two\n\n+2\n", "", "diff_hunk"},
-		{"no hunk", old, "--- a/f\n+++ b/f\n", "", "diff_empty"},
-		{"nothing", old, "", "", "diff_header"},
-		{"another file", old, "--- a/g\n+++ b/g\n@@ -1 +1 @@\n-one\n+1\n", "", "diff_header"},
-		{"a second file", old, "@@ -1 +1 @@\n-one\n+1\n--- a/g\n", "", "diff_hunk"},
-		{"git's own lines", old, "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+1\n", "1\ntwo\nthree\nfour\n", ""},
-		{"a mode is not its to say", old, "old mode 100644\nnew mode 100755\n@@ -1 +1 @@\n-one\n+1\n", "", "diff_header"},
-		{"a file that goes but for a line", old, "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n", "", "diff_header"},
-	} {
-		got, f := applyDiff("f", []byte(c.old), c.diff)
-		code := ""
-		if f != nil {
-			code = f.Code
-		}
-		if code != c.code || f == nil && string(got) != c.want {
-			t.Errorf("%s: %q %v, want %q %s", c.name, got, f, c.want, c.code)
-		}
-	}
-	if got, f := applyDiff("f", []byte("a\n"), "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"); got != nil || f != nil {
-		t.Errorf("a file that goes: %q %v", got, f)
-	}
-	if got, f := applyDiff("f", nil, "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n"); string(got) != "a\n" || f != nil {
-		t.Errorf("a file that comes: %q %v", got, f)
-	}
-}
-
-// A diff that is made from two texts makes the one of the other.
-func TestApplyDiffIsItsInverse(t *testing.T) {
-	t.Parallel()
-	line := rapid.SampledFrom([]string{"a\n", "b\n", "\n", " c\n", "-d\n", "+e\n", "@@ -1 +1 @@\n"})
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.SliceOfN(line, 0, 8).Draw(t, "a"), rapid.SliceOfN(line, 0, 8).Draw(t, "b")
-		from, to, ctx := 0, 0, 0
-		for ctx < min(len(a), len(b)) && a[ctx] == b[ctx] {
-			ctx++
-		}
-		if len(a) > 0 {
-			from = 1
-		}
-		if len(b) > 0 {
-			to = 1
-		}
-		diff := fmt.Sprintf("@@ -%d,%d +%d,%d @@\n", from, len(a), to, len(b))
-		for _, l := range a[:ctx] {
-			diff += " " + l
-		}
-		for _, l := range a[ctx:] {
-			diff += "-" + l
-		}
-		for _, l := range b[ctx:] {
-			diff += "+" + l
-		}
-		got, f := applyDiff("f", []byte(strings.Join(a, "")), diff)
-		if f != nil || string(got) != strings.Join(b, "") {
-			t.Fatalf("%q %v from\n%s", got, f, diff)
-		}
-	})
-}
-
 func TestFromEdits(t *testing.T) {
 	t.Parallel()
 	c, err := FromEdits([]Edit{{"b", []byte("x"), nil, modePlain, ""}, {"a", []byte{}, []byte{}, modePlain, modeExec}})
@@ -251,7 +140,6 @@ func TestFromEdits(t *testing.T) {
 
 func FuzzParseCandidate(f *testing.F) {
 	f.Add([]byte(fmt.Sprintf(full, `{"candidate_id":"c","rationale":"why","files":[{"file_path":"a.txt","full_content":"x"}]}`)))
-	f.Add([]byte(`{"schema_version":"2b.1-diff","candidates":[{"candidate_id":"c","rationale":"w","file_path":"n","unified_diff":"@@ -0,0 +1 @@\n+a"}]}`))
 	f.Add([]byte(`{"schema_version":"2b.1-noop","reason":"x"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		cs, err := ParseCandidate(b, Given{At: baseAt})
@@ -263,16 +151,6 @@ func FuzzParseCandidate(f *testing.F) {
 			if err != nil || !c.Noop() && c.checkFiles() != nil {
 				t.Fatalf("%v and %v", c, err)
 			}
-		}
-	})
-}
-
-func FuzzApplyDiff(f *testing.F) {
-	f.Add("one\ntwo\n", "@@ -1,2 +1,2 @@\n one\n-two\n+2\n")
-	f.Add("a", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n")
-	f.Fuzz(func(t *testing.T, old, diff string) {
-		if got, fault := applyDiff("f", []byte(old), diff); fault == nil && string(got) != old && !strings.Contains(diff, "@@ -") {
-			t.Fatalf("a change without a hunk: %q", got)
 		}
 	})
 }

@@ -74,19 +74,14 @@ func (r Report) Checked(in Phase) []Checked {
 	return out
 }
 
-// Files are the files that a run keeps of an op, by name: op.json is the dossier,
-// op.jsonl the op's log, op.patch its candidate against its base. They still hold
-// what a session wrote: who keeps them takes secrets out.
-func (d Dossier) Files(s Story, thoughts []Thought, patch []byte) map[string][]byte {
+// Encode is the dossier as a run keeps it, op.json. It still holds what a session wrote:
+// who keeps it takes secrets out.
+func (d Dossier) Encode() []byte {
 	b, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		panic("unreachable: " + err.Error()) // texts
 	}
-	out := map[string][]byte{"op.json": append(b, '\n'), "op.jsonl": Log(s, thoughts)}
-	if len(patch) > 0 {
-		out["op.patch"] = patch
-	}
-	return out
+	return append(b, '\n')
 }
 
 // ReadDossier reads the op.json of a run.

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Complexity is how much work a change is.
@@ -48,6 +49,45 @@ func ComplexityOf(ask string, files []string) Complexity {
 		return Moderate
 	}
 	return Complicated
+}
+
+// pathWords cuts a path or a name into lower-case words: at every character that
+// is no letter or digit, between letters and digits, and where upper case begins a
+// word: "httpTokenV2" is http, token, v, 2.
+func pathWords(s string) []string {
+	var words []string
+	var word []rune
+	end := func() {
+		if len(word) > 0 {
+			words = append(words, strings.ToLower(string(word)))
+		}
+		word = nil
+	}
+	rs := []rune(s)
+	for i, r := range rs {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			end()
+			continue
+		}
+		if i > 0 && beginsWord(rs, i) {
+			end()
+		}
+		word = append(word, r)
+	}
+	end()
+	return words
+}
+
+// beginsWord reports that a new word begins at i.
+func beginsWord(rs []rune, i int) bool {
+	before, r := rs[i-1], rs[i]
+	switch {
+	case unicode.IsDigit(before) != unicode.IsDigit(r):
+		return true
+	case unicode.IsLower(before) && unicode.IsUpper(r):
+		return true
+	}
+	return unicode.IsUpper(before) && unicode.IsUpper(r) && i+1 < len(rs) && unicode.IsLower(rs[i+1])
 }
 
 // Of is the larger of two complexities; one that is none counts as the least.

@@ -11,9 +11,6 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// maxThought is how much of one thought is kept, in bytes.
-const maxThought = 4096
-
 // Passage is the time an op spent in one phase, tried again each time anew.
 type Passage struct {
 	Phase   Phase
@@ -56,42 +53,6 @@ func Passages(s Story) []Passage {
 		}
 	}
 	return out
-}
-
-// Thought is what an agent, or odd itself, had in mind at one moment of an op.
-// Nothing reads it but people.
-type Thought struct {
-	At    time.Time
-	Phase Phase
-	Text  string // of which the log keeps the beginning
-}
-
-// Log is an op as lines of JSON for people and programs to follow, keys sorted: its
-// phases, then what was thought in them.
-//
-//	{"elapsed_ms":812,"ended":"…","note":"…","op":"op-01J…","phase":"generate","spent_micro_usd":18000,"started":"…","v":1}
-//	{"at":"…","op":"op-01J…","phase":"plan","thought":"…","v":1}
-func Log(s Story, thoughts []Thought) []byte {
-	type line struct {
-		At      string `json:"at,omitempty"`
-		Elapsed int64  `json:"elapsed_ms,omitzero"`
-		Ended   string `json:"ended,omitempty"`
-		Note    string `json:"note,omitempty"`
-		Op      string `json:"op"`
-		Phase   Phase  `json:"phase"`
-		Spent   int64  `json:"spent_micro_usd,omitzero"`
-		Started string `json:"started,omitempty"`
-		Thought string `json:"thought,omitempty"`
-		V       int    `json:"v"`
-	}
-	var b []byte
-	for _, p := range Passages(s) {
-		b = append(b, jsonLine(line{Elapsed: p.Elapsed().Milliseconds(), Ended: formatTime(p.Ended), Note: p.Note, Op: s.Op().ID, Phase: p.Phase, Spent: p.Spent, Started: formatTime(p.Started), V: 1})...)
-	}
-	for _, t := range thoughts {
-		b = append(b, jsonLine(line{At: formatTime(t.At), Op: s.Op().ID, Phase: t.Phase, Thought: clipText(t.Text, maxThought, nil), V: 1})...)
-	}
-	return b
 }
 
 func jsonLine(v any) []byte {

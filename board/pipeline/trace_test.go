@@ -73,21 +73,3 @@ signal proposal p-1
 		t.Error(d)
 	}
 }
-
-func TestLog(t *testing.T) {
-	t.Parallel()
-	long := Thought{Text: strings.Repeat("ü", maxThought)}
-	lines := strings.Split(string(Log(traced(t)[1], []Thought{{At: dawn, Phase: Plan, Text: "two <files>\nfirst"}, long})), "\n")
-	for at, want := range map[int]string{
-		3:  `{"elapsed_ms":1500,"ended":"2026-03-02T09:00:01.500Z","note":"two files, tests first","op":"op-01","phase":"plan","started":"2026-03-02T09:00:00.000Z","v":1}`,
-		13: `{"op":"op-01","phase":"waiting","started":"2026-03-02T09:00:01.500Z","v":1}`,
-		14: `{"at":"2026-03-02T09:00:00.000Z","op":"op-01","phase":"plan","thought":"two <files> first","v":1}`,
-	} {
-		if d := cmp.Diff(want, lines[at]); d != "" {
-			t.Error(d)
-		}
-	}
-	if len(lines) != 17 || len(lines[15]) > maxThought+64 {
-		t.Errorf("%d lines, a thought of %d bytes", len(lines), len(lines[15]))
-	}
-}

@@ -23,8 +23,6 @@ const formChange = "Deliver the change in one of two ways, never in both:\n\n" +
 	"- Edit the files of your working tree, where you have one: it is a checkout of the base, and what differs from it is\n  the change. Nothing you commit there counts.\n" +
 	"- Or write one fenced block, the word change, that holds one JSON object. Content is the whole file, as it is to be:\n\n" +
 	"```change\n{\"schema_version\": \"2b.1\", \"candidates\": [{\"candidate_id\": \"c1\", \"rationale\": \"why so\",\n  \"files\": [{\"file_path\": \"docs/a.md\", \"full_content\": \"…\"}, {\"file_path\": \"docs/b.md\", \"full_content\": \"…\"}]}]}\n```\n\n" +
-	"Instead of whole files, exact unified diffs; source_sha256 is the first twelve digits of the SHA-256 of the bytes the\ndiff was made from, and left out for a new file:\n\n" +
-	"```change\n{\"schema_version\": \"2b.1-diff\", \"candidates\": [{\"candidate_id\": \"c1\", \"rationale\": \"why so\",\n  \"file_path\": \"docs/a.md\", \"source_sha256\": \"0123456789ab\", \"unified_diff\": \"@@ -1,1 +1,1 @@\\n-old\\n+new\\n\"}]}\n```\n\n" +
 	"Where nothing is to be changed, say why:\n\n" +
 	"```change\n{\"schema_version\": \"2b.1-noop\", \"reason\": \"the page says it already\"}\n```\n"
 
@@ -60,9 +58,9 @@ const (
 		"  {\"file_path\": \"docs/a.md\", \"change_type\": \"modify\", \"description\": \"…\", \"dependencies\": [], \"estimated_scope\": \"small\"}],\n" +
 		" \"risk_factors\": [], \"test_strategy\": \"…\", \"architectural_notes\": \"…\"}\n```\n\n" +
 		"complexity is trivial, moderate, complex or architectural; change_type is modify, create or delete; estimated_scope is\nsmall, medium or large.\n"
-	formExpansion = "Do not change anything yet. Say which files you want to read before you begin; leave the lists empty where you need\n" +
+	formExpansion = "Do not change anything yet. Say which files you want to read before you begin; leave the list empty where you need\n" +
 		"none. Answer with one fenced block, the word expansion, and then the block that ends your answer; nothing else of it is kept:\n\n" +
-		"```expansion\n{\"schema_version\": \"expansion.1\", \"additional_files_needed\": [\"docs/a.md\"], \"search_queries\": [], \"reasoning\": \"…\"}\n```\n"
+		"```expansion\n{\"schema_version\": \"expansion.1\", \"additional_files_needed\": [\"docs/a.md\"]}\n```\n"
 )
 
 // Step is b for a session that is asked for a step before the work: the plan of a
