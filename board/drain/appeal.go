@@ -30,7 +30,7 @@ func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) ([]gate.Proposal
 // proposeDecay commits what decay proposes. It runs before the lease is checked, so that a
 // refused drain writes this and nothing else.
 func (d *drain) proposeDecay(ctx context.Context) error {
-	p, done, err := d.planDecay()
+	p, done, err := d.recorder().planDecay()
 	if err != nil || len(done) == 0 {
 		return err
 	}
@@ -44,19 +44,19 @@ func (d *drain) proposeDecay(ctx context.Context) error {
 }
 
 // planDecay plans the commit of what decay proposes now, nothing where no lease is required.
-func (d *drain) planDecay() (p *draft, done []gate.Proposal, err error) {
-	if !d.at.requiresLease() {
+func (rec recorder) planDecay() (p *draft, done []gate.Proposal, err error) {
+	if !rec.at.requiresLease() {
 		return nil, nil, nil
 	}
-	s, err := d.authority().slowLoop()
+	s, err := rec.authority().slowLoop()
 	if err != nil {
 		return nil, nil, err
 	}
-	ps, err := d.at.readMemory(s).Decay(d.refusalsInARow(s))
+	ps, err := rec.at.readMemory(s).Decay(rec.refusalsInARow(s))
 	if err != nil {
 		return nil, nil, err
 	}
-	p = d.newDraft()
+	p = rec.newDraft()
 	if done, err = p.addProposals(s.Buffer, ps); err != nil {
 		return nil, nil, err
 	}
@@ -64,7 +64,7 @@ func (d *drain) planDecay() (p *draft, done []gate.Proposal, err error) {
 	for _, p := range done {
 		body += fmt.Sprintf("%s %s: %s\n", p.Severity, p.Gate, p.Reason)
 	}
-	p.message = d.boardMessage(fmt.Sprintf("board: propose %d", len(done)), body)
+	p.message = rec.boardMessage(fmt.Sprintf("board: propose %d", len(done)), body)
 	return p, done, nil
 }
 

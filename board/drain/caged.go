@@ -15,6 +15,17 @@ import (
 	"github.com/odd-cli/odd/persona/session/exec"
 )
 
+// place is this computer, as far as the programs of sessions and checks run on it.
+type place struct {
+	Options
+	notes
+	repo  *repo.Repo
+	at    *snapshot
+	given bool // the session works on what it is given, and in no tree
+}
+
+func (d *drain) place() place { return place{d.Options, d.notes, d.repo, d.at, d.given != nil} }
+
 // secretFolders are what no program reads that odd starts, below the user's home:
 // credentials by the names under which everybody keeps them.
 func secretFolders() []string {
@@ -71,8 +82,8 @@ func Demand(ctx context.Context, held cage.Cage, temp string, s config.Sandbox) 
 	return nil
 }
 
-func (d *drain) makeCage(s config.Sandbox) (cage.Cage, error) {
-	return Caged(d.Cage, s, d.repo.CommonDir())
+func (pl place) makeCage(s config.Sandbox) (cage.Cage, error) {
+	return Caged(pl.Cage, s, pl.repo.CommonDir())
 }
 
 // The caches, below the git directory's odd folder.
@@ -99,18 +110,18 @@ const (
 
 // clearCaches removes the caches that are too large or that nobody uses, where no other
 // run lives that may be using one.
-func (d *drain) clearCaches() {
-	pins, err := d.repo.Refs(pinned)
-	if d.Temp == "" || err != nil || slices.ContainsFunc(pins, func(p repo.RefUpdate) bool { return d.repo.RunLives(strings.TrimPrefix(p.Name, pinned)) }) {
+func (pl place) clearCaches() {
+	pins, err := pl.repo.Refs(pinned)
+	if pl.Temp == "" || err != nil || slices.ContainsFunc(pins, func(p repo.RefUpdate) bool { return pl.repo.RunLives(strings.TrimPrefix(p.Name, pinned)) }) {
 		return
 	}
 	for _, name := range []string{agentCache, checkCache} {
-		why, err := d.repo.ClearRoom(name, cacheMost, d.Now().Add(-cacheUnused))
+		why, err := pl.repo.ClearRoom(name, cacheMost, pl.Now().Add(-cacheUnused))
 		switch {
 		case err != nil:
-			d.addNote(fmt.Sprintf("%s: odd could not remove this cache: %v", name, err))
+			pl.addNote(fmt.Sprintf("%s: odd could not remove this cache: %v", name, err))
 		case why != "":
-			d.say(fmt.Sprintf("%s: odd removed this cache: %s", name, why))
+			pl.say(fmt.Sprintf("%s: odd removed this cache: %s", name, why))
 		}
 	}
 }

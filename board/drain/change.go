@@ -31,9 +31,7 @@ import (
 // The records that name the proposal's commit come after the outcome, whose trace is in
 // that commit.
 type change struct {
-	d   *drain
-	c   *claim
-	w   *work
+	*attempt
 	req session.Request
 
 	op  pipeline.Op   // as last recorded
@@ -107,20 +105,20 @@ func inBundle(root, name string) bool { return name == root || strings.HasPrefix
 
 // runChange takes a change through the pipeline, up to where it waits for a person or has
 // its ending; its work has what became of it.
-func (d *drain) runChange(ctx context.Context, ch *change) {
-	c, w := ch.c, ch.w
+func runChange(ctx context.Context, ch *change) {
+	d, c, w := ch.d, ch.c, ch.w
 	w.change = ch
 	l := ch.limits()
 	id, err := c.op, error(nil)
 	if id == "" { // judged again, under no claim
-		id, err = d.opID()
+		id, err = newOpID(d.Now(), d.Random)
 	}
 	if err == nil {
 		ch.op, err = pipeline.Begin(id, string(c.task.ID), d.Run, d.Now(), l, map[string]string{pipeline.FactBase: string(c.base), pipeline.FactSignal: signalOf(c.task)})
 	}
 	if err == nil {
 		var done func()
-		ctx, done = d.withStop(ctx, ch.op.ID)
+		ctx, done = withStop(ctx, d.repo, ch.op.ID)
 		defer done()
 		d.say(fmt.Sprintf("%s: %s", c.task.ID, ch.op.ID))
 		ch.op = pipeline.Run(ctx, ch.world(), l, ch.op)
@@ -142,7 +140,7 @@ type stopped struct{ why string }
 func (s *stopped) Error() string { return s.why }
 
 // withStop is ctx, ended as well when somebody asks this clone to end the op.
-func (d *drain) withStop(ctx context.Context, op string) (context.Context, func()) {
+func withStop(ctx context.Context, r *repo.Repo, op string) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {
 		look := time.NewTicker(stopLook)
@@ -152,7 +150,7 @@ func (d *drain) withStop(ctx context.Context, op string) (context.Context, func(
 			case <-ctx.Done():
 				return
 			case <-look.C:
-				if why := d.repo.StopAsked(op); why != "" {
+				if why := r.StopAsked(op); why != "" {
 					end(&stopped{why})
 				}
 			}
@@ -180,14 +178,14 @@ func signalOf(t board.Task) string {
 	return "the board"
 }
 
-func (d *drain) opID() (string, error) {
+func newOpID(now time.Time, random func([]byte) error) (string, error) {
 	var id ulid.ULID
 	var entropy [10]byte
 	err := errors.New("there is no source of chance")
-	if d.Random != nil {
-		err = d.Random(entropy[:])
+	if random != nil {
+		err = random(entropy[:])
 	}
-	err = errors.Join(err, id.SetTime(ulid.Timestamp(d.Now())), id.SetEntropy(entropy[:]))
+	err = errors.Join(err, id.SetTime(ulid.Timestamp(now)), id.SetEntropy(entropy[:]))
 	return "op-" + id.String(), err
 }
 
@@ -299,6 +297,6 @@ func (ch *change) writeLaterRecords(p *draft) error {
 func (ch *change) keepSession() {
 	dir := ch.w.dir
 	ch.w.dir = path.Join(ArtifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions))
-	ch.d.keepArtifacts(ch.c, ch.w)
+	ch.keepArtifacts()
 	ch.w.dir = dir
 }

@@ -55,17 +55,17 @@ func (d *drain) readRemade(ctx context.Context, t board.Task, base repo.OID, kep
 	return m, nil
 }
 
-func (d *drain) waitingOp(t board.Task) (pipeline.Op, error) {
-	s, ok, err := d.at.state.Waiting(string(t.ID), t.Result.Commit)
+func (bw *boardWriter) waitingOp(t board.Task) (pipeline.Op, error) {
+	s, ok, err := bw.at.state.Waiting(string(t.ID), t.Result.Commit)
 	if err != nil {
-		return pipeline.Op{}, refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
+		return pipeline.Op{}, refuse("ledger", "%s/%v; restore the ledger from git history", bw.at.cfg.Root, err)
 	}
 	switch {
 	case !ok || !s.Sound:
 		return pipeline.Op{}, refuse("records", "review --refresh %s: the ledger entries of its change are inconsistent; odd check says why, odd reject %[1]s --reason \"why\" ends it", t.ID)
-	case d.isApproved(t): // which does not expire
+	case bw.isApproved(t): // which does not expire
 		return pipeline.Op{}, refuse("state", "review --refresh %s: it is approved already; merge it, then run odd sync", t.ID)
-	case !d.Now().Before(s.Op().Until):
+	case !bw.log.now().Before(s.Op().Until):
 		return pipeline.Op{}, refuse("expired", "review --refresh %s: the time to approve it ended at %s; odd drain moves the task back to backlog", t.ID, s.Op().Until.Format("2006-01-02 15:04Z"))
 	}
 	return s.Op(), nil
@@ -74,16 +74,16 @@ func (d *drain) waitingOp(t board.Task) (pipeline.Op, error) {
 // editsUpon are the files of a proposal as edits of base, without those that base has
 // already, and those that do not merge with what base has instead of what the proposal
 // was made from.
-func (d *drain) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
-	made, err := d.repo.Diff(ctx, p.Parents[0], p.OID)
+func (bw *boardWriter) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
+	made, err := bw.repo.Diff(ctx, p.Parents[0], p.OID)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, c := range made {
-		if d.at.inBundle(c.Path) {
+		if bw.at.inBundle(c.Path) {
 			continue
 		}
-		now, mode, err := d.repo.Find(base, c.Path)
+		now, mode, err := bw.repo.Find(base, c.Path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -93,7 +93,7 @@ func (d *drain) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (ed
 		}
 		from := p.OID
 		if now != c.Old || now != "" && mode != c.OldMode {
-			if from, err = d.mergedWith(ctx, base, p.OID, c); err != nil {
+			if from, err = bw.mergedWith(ctx, base, p.OID, c); err != nil {
 				return nil, nil, err
 			}
 			if from == "" {
@@ -102,10 +102,10 @@ func (d *drain) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (ed
 			}
 		}
 		e := pipeline.Edit{Path: c.Path}
-		if e.Before, e.OldMode, err = fileAt(d.repo, base, c.Path); err != nil {
+		if e.Before, e.OldMode, err = fileAt(bw.repo, base, c.Path); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", c.Path, err)
 		}
-		if e.After, e.NewMode, err = fileAt(d.repo, from, c.Path); err != nil {
+		if e.After, e.NewMode, err = fileAt(bw.repo, from, c.Path); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", c.Path, err)
 		}
 		if bytes.Equal(e.Before, e.After) && e.OldMode == e.NewMode {
@@ -120,12 +120,12 @@ func (d *drain) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (ed
 // mergedWith is the tree in which a file that the proposal and the base both changed is
 // merged, by git's three-way merge; "" where they changed the same lines, or one of them
 // has made or deleted it.
-func (d *drain) mergedWith(ctx context.Context, base, proposal repo.OID, c repo.Change) (repo.OID, error) {
-	now, _, err := d.repo.Find(base, c.Path)
+func (bw *boardWriter) mergedWith(ctx context.Context, base, proposal repo.OID, c repo.Change) (repo.OID, error) {
+	now, _, err := bw.repo.Find(base, c.Path)
 	if err != nil || c.Old == "" || c.New == "" || now == "" {
 		return "", err
 	}
-	tree, conflicts, err := d.repo.MergeTree(ctx, base, proposal)
+	tree, conflicts, err := bw.repo.MergeTree(ctx, base, proposal)
 	if err != nil && !errors.Is(err, repo.ErrConflict) {
 		return "", err
 	}
@@ -143,7 +143,7 @@ func (d *drain) runChangeAgain(ctx context.Context, c *claim, w *work, m *remade
 			_ = d.repo.Show(nil)
 		}
 	}()
-	d.runChange(ctx, &change{d: d, c: c, w: w, remade: m, unseen: m.old.Fact(pipeline.FactSeen) != "yes"})
+	runChange(ctx, &change{attempt: &attempt{d, c, w}, remade: m, unseen: m.old.Fact(pipeline.FactSeen) != "yes"})
 	if ch := w.change; ch.op.Phase != pipeline.Waiting {
 		return refuse(cmp.Or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", c.task.ID, w.reason)
 	}

@@ -74,7 +74,7 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 
 func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.remade == nil { // else what was handed over with the change was handed over
-		ch.d.encodeHandoff(ch.w, board.Slug(ch.c.task.ID), "")
+		ch.encodeHandoff(board.Slug(ch.c.task.ID))
 	}
 	if ch.w.verdict == board.ToBlocked {
 		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.w.reason)

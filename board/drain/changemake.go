@@ -28,7 +28,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	if ch.remade != nil {
 		return ch.retakeCandidate(ctx)
 	}
-	spent, ok := ch.runSession(ctx, op.Phase)
+	spent, ok := ch.ask(ctx, op.Phase)
 	switch {
 	case isLate(ctx):
 		return pipeline.Out{Spent: spent}, ctx.Err()
@@ -89,10 +89,10 @@ func (ch *change) whyExhausted() string {
 
 func (ch *change) countTurns() int { return ch.w.turned + ch.w.emission.Usage.Turns }
 
-// runSession runs the next session of the op, on what the earlier ones have left of
+// ask runs the next session of the op, on what the earlier ones have left of
 // the task's turns and money, and judges the atoms it emits. Not ok means that the
 // work is blocked and says why.
-func (ch *change) runSession(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
+func (ch *change) ask(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
 	d, w := ch.d, ch.w
 	if ch.sessions > 0 {
 		ch.keepSession()
@@ -117,7 +117,7 @@ func (ch *change) runSession(ctx context.Context, phase pipeline.Phase) (spent i
 	if req.MaxCost > 0 {
 		req.MaxCost -= int64(w.paid)
 	}
-	d.runSubstrate(ctx, ch.c, w, req)
+	ch.runSubstrate(ctx, req)
 	ch.unseen = ch.unseen || !w.emission.Seen
 	if isLate(ctx) {
 		w.verdict, w.reason = board.ToReview, "" // the op's ending says why

@@ -115,7 +115,7 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 	p.changes[d.at.file(t.Path)] = b
 	data := event.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.until.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.leaseID}
 	if d.at.changes(c.task) {
-		if c.op, err = d.opID(); err != nil {
+		if c.op, err = newOpID(d.Now(), d.Random); err != nil {
 			return claimPlan{}, err
 		}
 		data.Op = c.op

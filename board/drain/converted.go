@@ -10,12 +10,12 @@ import (
 
 // checkStorable refuses a board whose files git would store as other bytes: a task could
 // be claimed there whose result cannot be written.
-func (d *drain) checkStorable(ctx context.Context) error {
-	ch := repo.Changes{d.log.proposalsPath(): {'\n'}}
-	for _, name := range []string{"tasks/" + d.log.slug() + ".md", "handoffs/" + d.log.slug() + ".md", "pause.toml", d.log.ledgerPath(), d.log.journalPath()} {
-		ch[d.at.file(name)] = []byte{'\n'}
+func (bw *boardWriter) checkStorable(ctx context.Context) error {
+	ch := repo.Changes{bw.log.proposalsPath(): {'\n'}}
+	for _, name := range []string{"tasks/" + bw.log.slug() + ".md", "handoffs/" + bw.log.slug() + ".md", "pause.toml", bw.log.ledgerPath(), bw.log.journalPath()} {
+		ch[bw.at.file(name)] = []byte{'\n'}
 	}
-	all, err := d.repo.Converted(ctx, d.at.tip, ch)
+	all, err := bw.repo.Converted(ctx, bw.at.tip, ch)
 	if err == nil && len(all) > 0 {
 		err = refuse("converted", "%v", all[0])
 	}
@@ -23,13 +23,13 @@ func (d *drain) checkStorable(ctx context.Context) error {
 }
 
 // dropConverted takes back atoms that git would store as others.
-func (d *drain) dropConverted(ctx context.Context, c *claim, w *work) error {
-	if w.change != nil || !w.isPublishable() { // a change was looked at when it was made
+func (a *attempt) dropConverted(ctx context.Context) error {
+	if a.w.change != nil || !a.w.isPublishable() { // a change was looked at when it was made
 		return nil
 	}
-	all, err := d.repo.Converted(ctx, c.base, w.proposedChanges(d.at))
+	all, err := a.d.repo.Converted(ctx, a.c.base, a.w.proposedChanges(a.d.at))
 	if len(all) > 0 {
-		w.void("converted: " + all[0].Error())
+		a.w.void("converted: " + all[0].Error())
 	}
 	return err
 }

@@ -170,30 +170,30 @@ func (l left) report(say func(string), task string) {
 
 // clearDesks removes the scratch repositories of runs that were killed. What cannot be removed is
 // told, and is no reason not to work.
-func (d *drain) clearDesks() {
-	if d.Temp == "" {
+func (pl place) clearDesks() {
+	if pl.Temp == "" {
 		return
 	}
-	if _, err := repo.SweepScratch(d.Temp); err != nil {
-		d.addNote(err.Error())
+	if _, err := repo.SweepScratch(pl.Temp); err != nil {
+		pl.addNote(err.Error())
 	}
 }
 
 // checkDesks refuses where an agent's program would have no scratch repository to work in, or no
 // sandbox that odd.toml demands.
-func (d *drain) checkDesks(ctx context.Context) error {
-	if d.Temp == "" {
+func (pl place) checkDesks(ctx context.Context) error {
+	if pl.Temp == "" {
 		return nil
 	}
-	if !slices.ContainsFunc(d.at.cfg.Usable(), isProgram) || d.given != nil {
+	if !slices.ContainsFunc(pl.at.cfg.Usable(), isProgram) || pl.given {
 		return nil
 	}
-	if _, err := d.repo.ScratchRoom(d.Temp); err != nil {
+	if _, err := pl.repo.ScratchRoom(pl.Temp); err != nil {
 		return refuse("no-scratch", "%v", err)
 	}
-	held, err := d.makeCage(d.at.cfg.Sandbox)
+	held, err := pl.makeCage(pl.at.cfg.Sandbox)
 	if err != nil {
 		return err
 	}
-	return Demand(ctx, held, d.Temp, d.at.cfg.Sandbox)
+	return Demand(ctx, held, pl.Temp, pl.at.cfg.Sandbox)
 }

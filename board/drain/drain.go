@@ -272,7 +272,7 @@ func (d *drain) runTasks(ctx context.Context) error {
 		ended := len(d.report.Tasks)
 		err = d.runTask(ctx, t)
 		for _, out := range d.report.Tasks[ended:] {
-			d.notify(ctx, out)
+			d.place().notify(ctx, out)
 		}
 		if err == nil {
 			err = d.reckonMoney(ctx)
@@ -295,8 +295,8 @@ func (d *drain) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	d.clearDesks()
-	d.clearCaches()
+	d.place().clearDesks()
+	d.place().clearCaches()
 	if err := d.retryAct(ctx, d.proposeDecay); err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func (d *drain) begin(ctx context.Context) error {
 
 // placeChecks are what keeps every session of this board from being run on this computer.
 func (d *drain) placeChecks() []func(context.Context) error {
-	return []func(context.Context) error{d.checkStorable, d.checkDesks}
+	return []func(context.Context) error{d.checkStorable, d.place().checkDesks}
 }
 
 // isOver reports that the drain takes no further task: somebody paused the board, an
@@ -464,12 +464,13 @@ func (d *drain) runTask(ctx context.Context, t board.Task) error {
 	defer c.unpin(ctx)
 	d.say(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
 	d.met = nil
-	w := d.runWork(ctx, c)
-	if err = w.fault; err == nil {
-		err = d.settleTask(ctx, c, w)
+	a := d.attempt(c)
+	a.runWork(ctx)
+	if err = a.w.fault; err == nil {
+		err = a.settleTask(ctx)
 	}
 	d.met = nil // its ledger has told
-	if repo.Faulty(err) || w.fault != nil {
+	if repo.Faulty(err) || a.w.fault != nil {
 		return c.notSaved(err)
 	}
 	return err

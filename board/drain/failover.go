@@ -118,7 +118,7 @@ func (d *drain) newRelay(t board.Task, k *desk) (r *relay, why string, err error
 	}
 	pick := d.Substrate
 	if pick == nil {
-		pick = d.newSubstrate
+		pick = d.place().newSubstrate
 	}
 	r = &relay{d: d, task: string(t.ID), desk: k}
 	for _, cfg := range d.at.agentChain(t) {

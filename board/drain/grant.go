@@ -17,13 +17,13 @@ import (
 )
 
 // grantTerms returns what a session of t under k may do on base, bound by law.
-func (d *drain) grantTerms(base repo.OID, t board.Task, k contract.Contract, law anchor.Constitution) policy.Terms {
+func (cs contracts) grantTerms(base repo.OID, t board.Task, k contract.Contract, law anchor.Constitution) policy.Terms {
 	out := policy.Terms{
-		Role: string(k.Role), ReadOnly: !k.Mutates, Files: d.at.changes(t), Paths: t.Paths, Bundle: d.at.cfg.Root,
-		Allow: law.Paths, Deny: law.BlockedPath, Protect: risk.GatePolicy(d.repo, base, t, d.at.cfg).Protect,
-		Commands: d.at.cfg.Toolbox.Run, Checks: d.at.checkCommands(t), Hosts: d.at.cfg.Toolbox.Hosts,
+		Role: string(k.Role), ReadOnly: !k.Mutates, Files: cs.at.changes(t), Paths: t.Paths, Bundle: cs.at.cfg.Root,
+		Allow: law.Paths, Deny: law.BlockedPath, Protect: risk.GatePolicy(cs.repo, base, t, cs.at.cfg).Protect,
+		Commands: cs.at.cfg.Toolbox.Run, Checks: cs.at.checkCommands(t), Hosts: cs.at.cfg.Toolbox.Hosts,
 	}
-	for _, s := range servers.For(Specs(d.at.cfg, d.Cage.Home), k) {
+	for _, s := range servers.For(Specs(cs.at.cfg, cs.Cage.Home), k) {
 		out.Servers = append(out.Servers, s.Grant())
 	}
 	return out
@@ -31,20 +31,20 @@ func (d *drain) grantTerms(base repo.OID, t board.Task, k contract.Contract, law
 
 // compileGrant returns the grant of a session whose handshake has begun. Its permit is the
 // one that the handshake has at the moment of an action.
-func (d *drain) compileGrant(c *claim, w *work) policy.Grant {
+func (a *attempt) compileGrant() policy.Grant {
 	var law anchor.Constitution
-	if w.anchor != nil {
-		law = w.anchor.law
+	if a.w.anchor != nil {
+		law = a.w.anchor.law
 	}
-	return policy.Compile(d.grantTerms(c.base, c.task, w.bound.Contract, law), policy.Live{
+	return policy.Compile(a.d.contracts().grantTerms(a.c.base, a.c.task, a.w.bound.Contract, law), policy.Live{
 		Guards: protectedPath,
-		Lease:  func(path string) string { return d.authority().whyUnleased(c.task, path) },
+		Lease:  func(path string) string { return a.d.authority().whyUnleased(a.c.task, path) },
 		Holds: func() error {
 			var at anchor.World
-			if w.anchor != nil {
-				at = w.anchor.anchorWorld()
+			if a.w.anchor != nil {
+				at = a.w.anchor.anchorWorld()
 			}
-			return w.anchor.livePermit().Check(at)
+			return a.w.anchor.livePermit().Check(at)
 		},
 	})
 }
@@ -113,7 +113,7 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 			return p, refuse("anchor", "%s: %s", t.ID, oneLine(err.Error()))
 		}
 	}
-	p.Grant = d.grantTerms(base, t, b.Contract, law)
+	p.Grant = d.contracts().grantTerms(base, t, b.Contract, law)
 	if s := d.at.cfg.Sandbox; isProgram(p.Agent) {
 		p.Sandbox = &Confinement{Enforce: s.Enforce, Network: s.Network, Read: s.Read, Write: s.Write}
 	}

@@ -64,7 +64,7 @@ func TestGrantReadsOnly(t *testing.T) {
 		{contract.Contract{Role: contract.Explorer}, true},
 		{contract.Contract{Role: contract.Builder, Mutates: true}, false},
 	} {
-		if got := d.grantTerms("", board.Task{}, c.Contract, anchor.Constitution{}).ReadOnly; got != c.reads {
+		if got := d.contracts().grantTerms("", board.Task{}, c.Contract, anchor.Constitution{}).ReadOnly; got != c.reads {
 			t.Errorf("role %q: reads only %v, want %v", c.Role, got, c.reads)
 		}
 	}

@@ -24,35 +24,35 @@ type handed struct {
 
 // encodeHandoff encodes what the session of w delivers for whoever comes next. A
 // role without a mode hands over to nobody. slug tells the run's sessions apart.
-func (d *drain) encodeHandoff(w *work, slug, title string) {
-	c, made := w.bound.Contract, w.emission.Deliverable
+func (a *attempt) encodeHandoff(slug string) {
+	c, made := a.w.bound.Contract, a.w.emission.Deliverable
 	to := modeOf(c.Next)
 	if c.Mode == "" || to == "" || made == nil {
 		return
 	}
-	d.contracts().nameArtifact(made, c)
+	a.d.contracts().nameArtifact(made, c)
 	m := handoff.Meta{
-		Slug: slug, Title: title, From: c.Mode, To: to, Artifact: d.at.artifactName(cmp.Or(made.Artifact(), c.Artifact)), Run: d.Run, By: d.By,
-		At: d.Now().UTC().Format(time.RFC3339), Journal: d.log.journalPath(), Tainted: c.Tainted,
+		Slug: slug, From: c.Mode, To: to, Artifact: a.d.at.artifactName(cmp.Or(made.Artifact(), c.Artifact)), Run: a.d.Run, By: a.d.By,
+		At: a.d.Now().UTC().Format(time.RFC3339), Journal: a.d.log.journalPath(), Tainted: c.Tainted,
 	}
 	if c.Persona != nil {
 		m.Persona = fmt.Sprintf("%s@%d", c.Persona.Name, c.Persona.Version)
 	}
-	for _, h := range w.bound.handoffs {
+	for _, h := range a.w.bound.handoffs {
 		m.Derives = append(m.Derives, string(h.ID))
 	}
 	encoded := surface.Encoded(c, *made)
 	if lacks := encoded.Missing(); len(lacks) > 0 {
-		w.block("emission refused: the agent's result is missing %s", strings.Join(lacks, ", "))
+		a.w.block("emission refused: the agent's result is missing %s", strings.Join(lacks, ", "))
 		return
 	}
 	name, text, err := handoff.Make(m, encoded)
 	if err != nil {
-		w.block("emission refused: the agent's result cannot be passed on: %v", err)
+		a.w.block("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
 	if clean := secrets.Redact(text); !bytes.Equal(clean, text) {
-		w.block("emission refused: the agent's result contains something that looks like a credential")
+		a.w.block("emission refused: the agent's result contains something that looks like a credential")
 		return
 	}
 	h := &handed{text: text}
@@ -61,20 +61,20 @@ func (d *drain) encodeHandoff(w *work, slug, title string) {
 		h.Handoff, err = handoff.Read(&atom)
 	}
 	if err != nil {
-		w.block("emission refused: the agent's result cannot be passed on: %v", err)
+		a.w.block("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
-	world := d.contracts().handoffWorld(w.bound.built, w.proposedChanges(d.at), m.Journal)
+	world := a.d.contracts().handoffWorld(a.w.bound.built, a.w.proposedChanges(a.d.at), m.Journal)
 	world.Tells = nil // the entry comes with the result
 	dead := handoff.Check(h.Handoff, world)
-	if d.given != nil {
+	if a.d.given != nil {
 		dead = nil // the board is not what was judged; who reads the findings marks what is not there
 	}
 	for _, p := range dead {
-		w.block("emission refused: the agent's result cites a file that does not exist: %s", p.Message)
+		a.w.block("emission refused: the agent's result cites a file that does not exist: %s", p.Message)
 		return
 	}
-	w.handed = h
+	a.w.handed = h
 }
 
 // addHandoffs adds the handoffs of the sessions to a result's changes, and the entries

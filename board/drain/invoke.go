@@ -90,7 +90,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		return d.report, err
 	}
 	t := d.contracts().asTask(inv)
-	if d.override, err = d.checkBindable(t); err != nil {
+	if d.override, err = d.contracts().checkBindable(t); err != nil {
 		return d.report, err
 	}
 	if err := d.beginBeside(ctx); err != nil {
@@ -119,7 +119,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		if w.fault != nil {
 			return d.report, c.notSaved(w.fault)
 		}
-		d.heedEmergency(c, w)
+		(&attempt{d, c, w}).heedEmergency()
 	}
 	if err = d.commitSessions(ctx, c, done); err == nil {
 		err = d.reckonMoney(ctx)
@@ -139,7 +139,7 @@ func (d *drain) beginBeside(ctx context.Context) error {
 			return err
 		}
 	}
-	d.clearDesks()
+	d.place().clearDesks()
 	_, dead, err := findKilled(d.repo)
 	if err != nil || len(dead) == 0 && !slices.ContainsFunc(d.at.spend.Open, func(c event.Record) bool {
 		return recordsOf(d.repo, d.at).hasExpired(c, d.at.cfg.TaskLease, d.Now())
@@ -168,13 +168,13 @@ func (cs contracts) asTask(inv Invocation) board.Task {
 
 // checkBindable refuses the session that t asks for if its contract or persona cannot be bound, and
 // returns the override that it asks for.
-func (d *drain) checkBindable(t board.Task) (*contract.Override, error) {
-	b, err := d.contracts().bindPersona(t)
+func (cs contracts) checkBindable(t board.Task) (*contract.Override, error) {
+	b, err := cs.bindPersona(t)
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
 		return b.Override, err
 	}
-	if no = append(no, Speechless(d.at.cfg, b.Role)...); len(no) > 0 {
+	if no = append(no, Speechless(cs.at.cfg, b.Role)...); len(no) > 0 {
 		return b.Override, no
 	}
 	return b.Override, nil
@@ -248,7 +248,7 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 	done := make([]*work, c.sessions)
 	if c.sessions == 1 {
-		done[0] = d.runSession(ctx, c, 1)
+		done[0] = d.attempt(c).runSession(ctx, 1)
 		return done
 	}
 	b := &baton{all: make(chan struct{})}
@@ -271,7 +271,7 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 			b.Lock()
 			defer b.Unlock()
 			defer b.begun()
-			done[n] = d.runSession(ctx, c, n+1)
+			done[n] = d.attempt(c).runSession(ctx, n+1)
 		})
 		<-begun
 	}
@@ -283,31 +283,32 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 
 // runSession runs the n-th session of c and encodes what it hands over. Sessions
 // share nothing but their input: each has its own brief, tree and handoff.
-func (d *drain) runSession(ctx context.Context, c *claim, n int) *work {
-	w := &work{verdict: board.ToReview, dir: fmt.Sprintf("session.%d", n)}
-	if c.task.Role != "" {
-		if why := d.at.compilePersona(w, c.task.Role); why != "" {
+func (a *attempt) runSession(ctx context.Context, n int) *work {
+	w := a.w
+	w.dir = fmt.Sprintf("session.%d", n)
+	if a.c.task.Role != "" {
+		if why := a.d.at.compilePersona(w, a.c.task.Role); why != "" {
 			return w.block("%s", why)
 		}
 	}
 	defer w.releasePermit()
-	req, ok := d.prepare(ctx, c, w, d.contracts().resolveContract)
+	req, ok := a.prepare(ctx, a.d.contracts().resolveContract)
 	if !ok {
 		return w
 	}
-	if c.sessions > 1 {
+	if a.c.sessions > 1 {
 		req.Member = n
 	}
-	d.runSubstrate(ctx, c, w, req)
+	a.runSubstrate(ctx, req)
 	if len(w.emission.Atoms) > 0 && w.verdict == board.ToReview {
 		w.block("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", w.emission.Atoms[0].At)
 	}
 	if w.verdict == board.ToReview {
 		slug := ""
-		if c.sessions > 1 {
+		if a.c.sessions > 1 {
 			slug = fmt.Sprintf("%d %s", n, w.bound.Role)
 		}
-		d.encodeHandoff(w, slug, "")
+		a.encodeHandoff(slug)
 	}
 	return w
 }
@@ -321,13 +322,13 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []*work) erro
 	}
 	ctx = context.WithoutCancel(ctx)
 	for _, w := range done {
-		d.keepArtifacts(c, w)
+		(&attempt{d, c, w}).keepArtifacts()
 	}
 	art, err := d.storeArtifacts(ctx)
 	if err != nil {
 		return err
 	}
-	if err := d.landResult(ctx, c, func() (*draft, error) { return d.endInvocation(c, done, art) }); err != nil {
+	if err := d.landResult(ctx, c, func() (*draft, error) { return d.recorder().endInvocation(c, done, art) }); err != nil {
 		return err
 	}
 	for _, w := range done {
@@ -342,15 +343,15 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []*work) erro
 
 // discardLapsed discards what the sessions made if their lease, permit or claim has ended.
 // Another clone may have swept the claim while this computer slept.
-func (d *drain) discardLapsed(c *claim, done []*work) {
-	lost := d.authority().whyLapsed(c)
-	if !slices.ContainsFunc(d.at.spend.Open, func(r event.Record) bool { return r.Run == d.Run }) {
+func (rec recorder) discardLapsed(c *claim, done []*work) {
+	lost := rec.authority().whyLapsed(c)
+	if !slices.ContainsFunc(rec.at.spend.Open, func(r event.Record) bool { return r.Run == rec.log.id }) {
 		lost = "another drain ended this session's claim before its result was saved; run it again"
 	}
 	for _, w := range done {
 		why := lost
 		if why == "" && w.handed != nil {
-			why = w.anchor.whyLapsed(d.at)
+			why = w.anchor.whyLapsed(rec.at)
 		}
 		if why != "" && w.isPublishable() {
 			w.void(why)
@@ -358,9 +359,9 @@ func (d *drain) discardLapsed(c *claim, done []*work) {
 	}
 }
 
-func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draft, error) {
-	d.discardLapsed(c, done)
-	p, err := d.recorder().draftSessions(c, done...)
+func (rec recorder) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draft, error) {
+	rec.discardLapsed(c, done)
+	p, err := rec.draftSessions(c, done...)
 	if err != nil {
 		return nil, err
 	}
@@ -372,16 +373,16 @@ func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draf
 	trace := p.trace()
 	verdict, why := verdictOf(done)
 	data := event.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why}
-	if err := d.recorder().chargeOutcome(&data, c, cost); err != nil {
+	if err := rec.chargeOutcome(&data, c, cost); err != nil {
 		return nil, err
 	}
-	if err := p.record(event.Record{Kind: event.Outcome, Task: d.Run, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data}); err != nil {
+	if err := p.record(event.Record{Kind: event.Outcome, Task: rec.log.id, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data}); err != nil {
 		return nil, err
 	}
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
 	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
-	p.message = commitMessage("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.leaseID}, [2]string{"Odd-Trace", trace})
-	return p, d.recorder().tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
+	p.message = commitMessage("board: "+title, content, [2]string{"Odd-Run", rec.log.id}, [2]string{"Odd-Lease", c.leaseID}, [2]string{"Odd-Trace", trace})
+	return p, rec.tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
 }
 
 func listHandoffs(done []*work) string {

@@ -59,7 +59,7 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if n := countEffects(w.items); w.change == nil && len(w.proposedChanges(d.at)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return Outcome{}, refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
-	if err := d.settleTask(ctx, c, w); err != nil {
+	if err := (&attempt{d, c, w}).settleTask(ctx); err != nil {
 		return Outcome{}, err
 	}
 	return d.report.Tasks[0], nil
@@ -111,7 +111,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 	}
 	c.anchor = w.anchor
 	defer w.releasePermit()
-	w.grant = d.compileGrant(c, w)
+	w.grant = (&attempt{d, c, w}).compileGrant()
 	d.authority().mergeEmission(w, t, g, d.By)
 	w.anchor.markRead()
 	if w.verdict == board.ToReview && m != nil {
@@ -164,11 +164,11 @@ func (cs contracts) boundBefore(t board.Task) bound {
 // keptTree returns what the task's last run kept of it: the tree that its outcome on the
 // board names, whatever its ref has become. The ref is what keeps git from
 // pruning it.
-func (d *drain) keptTree(t board.Task) (fs.FS, error) {
+func (bw *boardWriter) keptTree(t board.Task) (fs.FS, error) {
 	ref := runRefs + t.Result.Run
-	_, err := d.repo.Ref(ref)
-	if errors.Is(err, repo.ErrNoRef) && d.line.Remote != "" {
-		return nil, refuse("artifacts", "%s is not in this clone; run git fetch %s %s:%s", ref, d.line.Remote, ref, ref)
+	_, err := bw.repo.Ref(ref)
+	if errors.Is(err, repo.ErrNoRef) && bw.line.Remote != "" {
+		return nil, refuse("artifacts", "%s is not in this clone; run git fetch %s %s:%s", ref, bw.line.Remote, ref, ref)
 	}
 	if errors.Is(err, repo.ErrNoRef) {
 		return nil, refuse("artifacts", "%s, which has the agent's output, is gone; odd reject %s --retry --reason \"why\" has it made anew", ref, t.ID)
@@ -176,11 +176,11 @@ func (d *drain) keptTree(t board.Task) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range slices.Backward(recordsOf(d.repo, d.at).runRecords(t.Result.Run)) {
+	for _, r := range slices.Backward(recordsOf(bw.repo, bw.at).runRecords(t.Result.Run)) {
 		if r.Kind != event.Outcome || r.Task != string(t.ID) {
 			continue
 		}
-		tree, err := d.repo.Tree(repo.OID(r.Outcome().Artifacts))
+		tree, err := bw.repo.Tree(repo.OID(r.Outcome().Artifacts))
 		if err != nil {
 			return nil, fmt.Errorf("%s: the files stored for %s differ from what its ledger names: %w", ref, t.Result.Run, err)
 		}

@@ -21,7 +21,7 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 			_ = local()
 		}, nil
 	}
-	shared, err := d.repo.LockRemote(ctx, d.line.Remote, d.tenant(), d.Run, d.at.cfg.TaskLease, d.Now())
+	shared, err := d.repo.LockRemote(ctx, d.line.Remote, d.at.tenant(), d.Run, d.at.cfg.TaskLease, d.Now())
 	if err != nil {
 		_ = local()
 		return nil, explainShared(err)
@@ -37,14 +37,14 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	}, nil
 }
 
-func (d *drain) tenant() string { return cmp.Or(d.at.cfg.Tenant, "default") }
+func (s *snapshot) tenant() string { return cmp.Or(s.cfg.Tenant, "default") }
 
 // checkShared refuses while a drain of another clone has the shared lock. It takes no lock.
-func (d *drain) checkShared(ctx context.Context) error {
-	if d.line.Remote == "" {
+func (bw *boardWriter) checkShared(ctx context.Context) error {
+	if bw.line.Remote == "" {
 		return nil
 	}
-	return explainShared(d.repo.CheckRemoteLock(ctx, d.line.Remote, d.tenant(), d.Now()))
+	return explainShared(bw.repo.CheckRemoteLock(ctx, bw.line.Remote, bw.at.tenant(), bw.log.now()))
 }
 
 func explainLocked(err error) error {

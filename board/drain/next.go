@@ -21,7 +21,7 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 			return t, false, err
 		}
 		if _, err = d.whyDenied(t); err == nil && d.Invoked {
-			d.override, err = d.checkBindable(t)
+			d.override, err = d.contracts().checkBindable(t)
 		}
 		return t, err == nil, err
 	}

@@ -20,8 +20,8 @@ const notifyTime = 10 * time.Second
 // object of odd drain --json, with the run and without what its session said. A command
 // that fails is noted, and changes nothing. It also runs for a task that the person
 // interrupted.
-func (d *drain) notify(ctx context.Context, out Outcome) {
-	argv := d.at.cfg.Notify
+func (pl place) notify(ctx context.Context, out Outcome) {
+	argv := pl.at.cfg.Notify
 	if len(argv) == 0 {
 		return
 	}
@@ -33,13 +33,13 @@ func (d *drain) notify(ctx context.Context, out Outcome) {
 	b, err := json.Marshal(struct {
 		Run string `json:"run"`
 		Outcome
-	}{d.Run, out})
+	}{pl.Run, out})
 	if err != nil {
 		panic("unreachable: " + err.Error()) // texts and integers
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTime)
 	defer cancel()
-	r := exec.Run(ctx, exec.Command{Argv: argv, Tree: cmp.Or(d.repo.Root(), d.repo.CommonDir()), Env: notifyEnv(d.Environ, d.Run), Input: append(b, '\n'), Max: 4 << 10})
+	r := exec.Run(ctx, exec.Command{Argv: argv, Tree: cmp.Or(pl.repo.Root(), pl.repo.CommonDir()), Env: notifyEnv(pl.Environ, pl.Run), Input: append(b, '\n'), Max: 4 << 10})
 	if r.Done && r.Exit == 0 {
 		return
 	}
@@ -50,7 +50,7 @@ func (d *drain) notify(ctx context.Context, out Outcome) {
 	if said := oneLine(string(r.Output)); said != "" {
 		why += ": " + said
 	}
-	d.addNote(fmt.Sprintf("%s: [drain] notify failed, and the task's result stands: %s", out.Task, why))
+	pl.addNote(fmt.Sprintf("%s: [drain] notify failed, and the task's result stands: %s", out.Task, why))
 }
 
 // notifyEnv is all that [drain] notify sees of the environment: what a program needs to

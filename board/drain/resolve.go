@@ -68,7 +68,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if c.base, err = d.base(); err != nil {
 		return invoke.Brief{}, nil, err
 	}
-	_, err = d.newRequest(ctx, c, w)
+	_, err = (&attempt{d, c, w}).newRequest(ctx)
 	return w.brief, d.at.listReceivers(t, w.bound.Contract.Servers), err
 }
 

@@ -69,46 +69,46 @@ type served struct {
 
 // startServers starts the servers of a session that works with odd's tools, and tells the
 // session what it has to do without. why is why there can be no session.
-func (d *drain) startServers(ctx context.Context, c *claim, w *work, req *session.Request, r *relay) (s *served, why string) {
-	s = &served{d: d}
-	specs := servers.For(Specs(d.at.cfg, d.Cage.Home), w.bound.Contract)
+func (a *attempt) startServers(ctx context.Context, req *session.Request, r *relay) (s *served, why string) {
+	s = &served{d: a.d}
+	specs := servers.For(Specs(a.d.at.cfg, a.d.Cage.Home), a.w.bound.Contract)
 	lost, why := r.missingServers(specs)
-	if k := w.bound.Contract; k.Strict {
+	if k := a.w.bound.Contract; k.Strict {
 		k.Strict = false
-		for _, s := range servers.For(Specs(d.at.cfg, d.Cage.Home), k) {
+		for _, s := range servers.For(Specs(a.d.at.cfg, a.d.Cage.Home), k) {
 			if s.Tree {
 				lost = strings.TrimSpace(lost + "\n" + s.Name + ": it reads the files of the work, and this session has a fresh context")
 			}
 		}
 	}
 	if lost != "" {
-		w.brief = w.brief.Lacking(lost)
-		d.addNote(req.Task + ": its agent does not get all of its MCP servers: " + oneLine(lost))
+		a.w.brief = a.w.brief.Lacking(lost)
+		a.d.addNote(req.Task + ": its agent does not get all of its MCP servers: " + oneLine(lost))
 	}
 	own := r.has("anthropic", "openai") // they work with odd's own tools
 	switch {
 	case why != "" || len(specs) == 0:
 		return s, why
 	case !own && !r.has("claude", "acp"): // which start their servers themselves
-		return s, d.whyNotLent(req.Task, specs, r.currentName())
+		return s, a.d.whyNotLent(req.Task, specs, r.currentName())
 	case !own:
 		return s, ""
 	}
-	held, err := d.makeCage(d.at.cfg.Sandbox)
+	held, err := a.d.place().makeCage(a.d.at.cfg.Sandbox)
 	if err != nil {
 		return s, err.Error()
 	}
-	o := servers.Options{Specs: specs, Environ: d.Environ, Run: d.Run, Version: d.By, Cage: held}
+	o := servers.Options{Specs: specs, Environ: a.d.Environ, Run: a.d.Run, Version: a.d.By, Cage: held}
 	if req.Desk != nil {
-		if s.at, o.Tree, err = d.makeServerDesk(ctx, c, w, specs); err != nil {
+		if s.at, o.Tree, err = a.makeServerDesk(ctx, specs); err != nil {
 			return s, err.Error()
 		}
 		o.Desk = func(_ context.Context, one servers.Spec) (session.Desk, error) { return deskIn(s.at, "mcp-"+one.Name) }
 	}
 	s.set = servers.Open(ctx, o)
 	if lost := s.set.Missing(); lost != "" {
-		w.brief = w.brief.Lacking(lost)
-		d.addNote(req.Task + ": the session goes on with some of its MCP servers missing: " + oneLine(lost))
+		a.w.brief = a.w.brief.Lacking(lost)
+		a.d.addNote(req.Task + ": the session goes on with some of its MCP servers missing: " + oneLine(lost))
 	}
 	if err := s.set.Lost(); err != nil {
 		return s, err.Error()
@@ -136,12 +136,12 @@ func (d *drain) whyNotLent(task string, specs []servers.Spec, substrate string) 
 
 // makeServerDesk makes the folders in which the programs of servers run. Where one of them may look at the
 // session's tree, that is laid out there as the session finds it.
-func (d *drain) makeServerDesk(ctx context.Context, c *claim, w *work, specs []servers.Spec) (*repo.Scratch, session.Desk, error) {
+func (a *attempt) makeServerDesk(ctx context.Context, specs []servers.Spec) (*repo.Scratch, session.Desk, error) {
 	if !slices.ContainsFunc(specs, func(s servers.Spec) bool { return s.Tree }) {
-		s, err := d.repo.Hollow(d.Temp)
+		s, err := a.d.repo.Hollow(a.d.Temp)
 		return s, session.Desk{}, err
 	}
-	k := &desk{d: d, base: c.base, of: w.change}
+	k := &desk{d: a.d, base: a.c.base, of: a.w.change}
 	at, err := k.makeTree(ctx)
 	return k.s, at, err
 }

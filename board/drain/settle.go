@@ -40,16 +40,16 @@ func (d *drain) recorder() recorder {
 // A result that cannot be written, for what is in it or because the remote declines it,
 // is put aside: the task is blocked with the reason, and the drain goes on. What the
 // session said stays among the run's artifacts.
-func (d *drain) settleTask(ctx context.Context, c *claim, w *work) error {
+func (a *attempt) settleTask(ctx context.Context) error {
 	stopped := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
-	err := d.saveResult(ctx, c, w)
-	if !isUnwritable(err) || w.judgedAgain {
+	err := a.saveResult(ctx)
+	if !isUnwritable(err) || a.w.judgedAgain {
 		return cmp.Or(err, stopped)
 	}
-	d.addNote(fmt.Sprintf("%s: the result could not be written: %v", c.task.ID, err))
-	w.void(fmt.Sprintf("the result could not be written: %s; it is kept in %s; run odd task ready %s to try again", oneLine(err.Error()), runRefs+d.Run, c.task.ID))
-	return cmp.Or(d.saveResult(ctx, c, w), stopped)
+	a.d.addNote(fmt.Sprintf("%s: the result could not be written: %v", a.c.task.ID, err))
+	a.w.void(fmt.Sprintf("the result could not be written: %s; it is kept in %s; run odd task ready %s to try again", oneLine(err.Error()), runRefs+a.d.Run, a.c.task.ID))
+	return cmp.Or(a.saveResult(ctx), stopped)
 }
 
 // unwritten is the reason why a result can never be written, however often it is tried.
@@ -64,41 +64,41 @@ func isUnwritable(err error) bool {
 	return errors.As(err, new(unwritten)) && !repo.Faulty(err) && !errors.Is(err, repo.ErrBusy) && !errors.Is(err, repo.ErrMoved) && !errors.Is(err, context.Canceled)
 }
 
-func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
-	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
-	d.heedEmergency(c, w)
-	if why := d.authority().whyLapsed(c); why != "" && w.isPublishable() {
-		w.void(why)
+func (a *attempt) saveResult(ctx context.Context) error {
+	defer func() { _ = a.d.repo.Show(nil) }() // what is committed needs no showing
+	a.heedEmergency()
+	if why := a.d.authority().whyLapsed(a.c); why != "" && a.w.isPublishable() {
+		a.w.void(why)
 	}
-	if err := d.dropConverted(ctx, c, w); err != nil {
+	if err := a.dropConverted(ctx); err != nil {
 		return err
 	}
-	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: countEffects(w.items), Session: d.at.spokenBy(w), Notes: openNotes(w.emission.Notes)}
-	if err := d.recorder().tellSession(c, w); err != nil {
+	out := Outcome{Task: a.c.task.ID, State: board.Blocked, Reason: a.w.reason, Cost: a.w.cost, Effects: countEffects(a.w.items), Session: a.d.at.spokenBy(a.w), Notes: openNotes(a.w.emission.Notes)}
+	if err := a.d.recorder().tellSession(a.c, a.w); err != nil {
 		return unwritten{err}
 	}
-	out.Trace = c.resultDraft.trace()
-	refs, err := d.recorder().proposalRefs(ctx, c, w, &out)
+	out.Trace = a.c.resultDraft.trace()
+	refs, err := a.d.recorder().proposalRefs(ctx, a.c, a.w, &out)
 	if err != nil {
 		return unwritten{err}
 	}
-	d.keepArtifacts(c, w)
-	if err := w.change.keepFiles(ctx); err != nil {
+	a.keepArtifacts()
+	if err := a.w.change.keepFiles(ctx); err != nil {
 		return unwritten{err}
 	}
-	art, err := d.storeArtifacts(ctx)
+	art, err := a.d.storeArtifacts(ctx)
 	if err != nil {
 		return err
 	}
 	refs = append(refs, art)
-	if err := d.landResult(ctx, c, func() (*draft, error) { return d.recorder().planResult(ctx, c, w, &out, refs) }); err != nil {
+	if err := a.d.landResult(ctx, a.c, func() (*draft, error) { return a.d.recorder().planResult(ctx, a.c, a.w, &out, refs) }); err != nil {
 		return err
 	}
 	if out.State == board.Blocked {
-		out.Code = w.blockCode()
+		out.Code = a.w.blockCode()
 	}
-	d.report.Tasks = append(d.report.Tasks, out)
-	d.say(fmt.Sprintf("%s: %s", c.task.ID, joinDetail(string(out.State), cmp.Or(out.Reason, out.describeLanding()))))
+	a.d.report.Tasks = append(a.d.report.Tasks, out)
+	a.d.say(fmt.Sprintf("%s: %s", a.c.task.ID, joinDetail(string(out.State), cmp.Or(out.Reason, out.describeLanding()))))
 	return nil
 }
 
@@ -444,16 +444,16 @@ func resultContent(c *claim, w *work, out Outcome) string {
 }
 
 // heedEmergency ends the work of a session that proposed an emergency, and with it the drain.
-func (d *drain) heedEmergency(c *claim, w *work) {
-	if w.tampered {
-		d.stop = refuse("tampered-repository", "%s: %s", cmp.Or(string(c.task.ID), "odd agent run"), c.died)
+func (a *attempt) heedEmergency() {
+	if a.w.tampered {
+		a.d.stop = refuse("tampered-repository", "%s: %s", cmp.Or(string(a.c.task.ID), "odd agent run"), a.c.died)
 	}
-	why := w.findEmergency()
+	why := a.w.findEmergency()
 	if why == "" {
 		return
 	}
-	w.void("emergency: " + why)
-	d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", c.task.ID, why)
+	a.w.void("emergency: " + why)
+	a.d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", a.c.task.ID, why)
 }
 
 // sessionRecord is the last session of w as the ledger has it.

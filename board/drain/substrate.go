@@ -21,12 +21,12 @@ import (
 
 // newSubstrate returns the substrate that cfg names. files are the board's; replay reads its
 // recording from them.
-func (d *drain) newSubstrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
-	held, err := d.makeCage(cfg.Sandbox)
+func (pl place) newSubstrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
+	held, err := pl.makeCage(cfg.Sandbox)
 	if err != nil {
 		return nil, err
 	}
-	return makeSubstrate(cfg, files, d.repo.Root(), d.Environ, held, Toolbox(cfg, d.Options, held))
+	return makeSubstrate(cfg, files, pl.repo.Root(), pl.Environ, held, Toolbox(cfg, pl.Options, held))
 }
 
 // Substrate is the one that a configuration names. A recording lies in files; a

@@ -14,15 +14,15 @@ import (
 // Ordinary work does not change what makes git run a program or read objects from elsewhere (configuration, hooks,
 // info/). A change there voids the session: odd cannot tell who made it, and the next git command would obey it. People
 // commit, branch and push in the meantime, so moved refs are reported and no work is dropped for them.
-func (d *drain) checkFingerprint(task string, was repo.Fingerprint) string {
-	now, err := d.repo.Fingerprint()
+func (pl place) checkFingerprint(task string, was repo.Fingerprint) string {
+	now, err := pl.repo.Fingerprint()
 	if err != nil {
 		return fmt.Sprintf("tampered-repository: the git directory can no longer be read: %v", err)
 	}
 	setup, refs := now.Since(was)
 	refs = otherChanges(refs)
 	if len(refs) > 0 {
-		d.say(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(refs, ", ")))
+		pl.say(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(refs, ", ")))
 	}
 	if len(setup) == 0 {
 		return ""
@@ -43,15 +43,15 @@ func otherChanges(refs []string) (out []string) {
 
 // keepLeft keeps what a session left on its desk where it is dropped for no fault
 // of its own that is proven: the run's tree has it as left.patch.
-func (d *drain) keepLeft(ctx context.Context, c *claim, w *work) {
-	if len(w.left.edits.Files) == 0 {
+func (a *attempt) keepLeft(ctx context.Context) {
+	if len(a.w.left.edits.Files) == 0 {
 		return
 	}
-	commit, err := d.repo.MakeEdits(ctx, []repo.OID{c.base}, w.left.edits.Files, d.agentSignature(), "what a session left\n")
+	commit, err := a.d.repo.MakeEdits(ctx, []repo.OID{a.c.base}, a.w.left.edits.Files, a.d.agentSignature(), "what a session left\n")
 	if err == nil {
-		w.patch, err = d.repo.Patch(ctx, c.base, commit)
+		a.w.patch, err = a.d.repo.Patch(ctx, a.c.base, commit)
 	}
 	if err != nil {
-		d.addNote(fmt.Sprintf("%s: the agent's files could not be kept: %v", c.task.ID, err))
+		a.d.addNote(fmt.Sprintf("%s: the agent's files could not be kept: %v", a.c.task.ID, err))
 	}
 }

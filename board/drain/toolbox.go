@@ -24,22 +24,22 @@ import (
 
 // equipSession gives a session's request what it may look at and do beyond its brief.
 // What its contract may not see, package invoke takes away again.
-func (d *drain) equipSession(c *claim, w *work, req *session.Request, k *desk) {
-	if d.Temp != "" && d.given == nil {
+func (a *attempt) equipSession(req *session.Request, k *desk) {
+	if a.d.Temp != "" && a.d.given == nil {
 		req.Desk = k.makeTree
 	}
-	req.Allow = w.grant.Allow
-	req.Given = inlinedPaths(w.brief.Text, append(d.at.filesMeantBy(c.task.Paths, req.Files), inputFiles(req.Files, req.Inputs)...))
-	if d.given == nil {
-		req.History, req.Checks = newHistory(d.repo, c.base), d.at.checkCommands(c.task)
+	req.Allow = a.w.grant.Allow
+	req.Given = inlinedPaths(a.w.brief.Text, append(a.d.at.filesMeantBy(a.c.task.Paths, req.Files), inputFiles(req.Files, req.Inputs)...))
+	if a.d.given == nil {
+		req.History, req.Checks = newHistory(a.d.repo, a.c.base), a.d.at.checkCommands(a.c.task)
 		if req.Desk != nil {
 			req.History.Work = k.diff
 		}
 	}
-	if k := w.bound.Contract; d.Reply != nil && !k.Strict && (k.Role == "" || k.Engagement == contract.Assistant) {
+	if k := a.w.bound.Contract; a.d.Reply != nil && !k.Strict && (k.Role == "" || k.Engagement == contract.Assistant) {
 		who := invoke.Speaker(k)
 		req.Ask = func(ctx context.Context, question string) (string, error) {
-			return d.Reply(ctx, invoke.Aside(who, question))
+			return a.d.Reply(ctx, invoke.Aside(who, question))
 		}
 	}
 }

@@ -68,6 +68,17 @@ type lastSession struct {
 	served   []event.ServerUse // what became of its servers, for the ledger
 }
 
+// attempt is one session, or the sessions of one change, at work on what a claim holds.
+type attempt struct {
+	d *drain
+	c *claim
+	w *work
+}
+
+func (d *drain) attempt(c *claim) *attempt {
+	return &attempt{d, c, &work{verdict: board.ToReview}}
+}
+
 // block ends the work with a reason, which may quote the session. If the disk failed, the
 // work has a fault instead, because the task is not to blame.
 func (w *work) block(format string, args ...any) *work {
@@ -82,20 +93,20 @@ func (w *work) block(format string, args ...any) *work {
 
 // prepare binds the contract, begins the handshake and makes the request. If ok is false, w
 // is blocked and says why.
-func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
-	b, err := bind(c.task)
+func (a *attempt) prepare(ctx context.Context, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
+	b, err := bind(a.c.task)
 	if err != nil {
-		w.block("contract: %s", describeRefusals(err))
+		a.w.block("contract: %s", describeRefusals(err))
 		return req, false
 	}
-	w.bound = b
-	if w.anchor, err = d.beginHandshake(c.task, b.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
-		w.block("anchor: %s", oneLine(err.Error()))
+	a.w.bound = b
+	if a.w.anchor, err = a.d.beginHandshake(a.c.task, b.Contract, anchor.Mode(a.d.at.cfg.Anchor.Mode)); err != nil {
+		a.w.block("anchor: %s", oneLine(err.Error()))
 		return req, false
 	}
-	w.grant = d.compileGrant(c, w)
-	if req, err = d.newRequest(ctx, c, w); err != nil {
-		w.block("brief: %v", err)
+	a.w.grant = a.compileGrant()
+	if req, err = a.newRequest(ctx); err != nil {
+		a.w.block("brief: %v", err)
 		return req, false
 	}
 	return req, true
@@ -109,28 +120,28 @@ func (w *work) isPublishable() bool { return w.verdict == board.ToReview && !w.j
 
 // runWork runs the session of a claimed task and decides its verdict. Whatever goes wrong
 // blocks this task and not the drain.
-func (d *drain) runWork(ctx context.Context, c *claim) *work {
-	w := &work{verdict: board.ToReview}
-	if why := d.at.compilePersona(w, c.task.Role); why != "" {
-		return w.block("%s", why)
+func (a *attempt) runWork(ctx context.Context) {
+	w := a.w
+	if why := a.d.at.compilePersona(w, a.c.task.Role); why != "" {
+		w.block("%s", why)
+		return
 	}
 	defer w.releasePermit()
-	req, ok := d.prepare(ctx, c, w, d.contracts().checkSpawnable)
+	req, ok := a.prepare(ctx, a.d.contracts().checkSpawnable)
 	if !ok {
-		return w
+		return
 	}
-	c.anchor = w.anchor
-	if d.at.changes(c.task) {
-		d.runChange(ctx, &change{d: d, c: c, w: w, req: req, brief: w.brief})
+	a.c.anchor = w.anchor
+	if a.d.at.changes(a.c.task) {
+		runChange(ctx, &change{attempt: a, req: req, brief: w.brief})
 	} else {
-		d.runSubstrate(ctx, c, w, req)
-		d.authority().judgeEmission(w, c.task, req.Graph, d.By)
+		a.runSubstrate(ctx, req)
+		a.d.authority().judgeEmission(w, a.c.task, req.Graph, a.d.By)
 	}
 	if w.verdict == board.ToReview && !w.change.isProposed() {
-		d.encodeHandoff(w, board.Slug(c.task.ID), "")
-		w.requireResult(c.task.ID)
+		a.encodeHandoff(board.Slug(a.c.task.ID))
+		w.requireResult(a.c.task.ID)
 	}
-	return w
 }
 
 // requireResult blocks work that has nothing to review: no atom, no change, no handoff.
@@ -183,156 +194,156 @@ func (s *snapshot) compilePersona(w *work, role string) string {
 	return ""
 }
 
-func (d *drain) newRequest(ctx context.Context, c *claim, w *work) (session.Request, error) {
-	cfg, t := d.at.cfg, c.task
-	files, err := d.repo.Tree(c.base)
+func (a *attempt) newRequest(ctx context.Context) (session.Request, error) {
+	cfg, t := a.d.at.cfg, a.c.task
+	files, err := a.d.repo.Tree(a.c.base)
 	if err != nil {
 		return session.Request{}, err
 	}
-	if w.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
+	if a.w.declines, err = a.d.findDeclines(ctx, t, a.c.base); err != nil {
 		return session.Request{}, err
 	}
-	g, err := d.baseGraph(c.base)
+	g, err := a.d.baseGraph(a.c.base)
 	if err != nil {
 		return session.Request{}, err
 	}
 	limits := risk.Limits(cfg, t)
 	req := session.Request{
-		Run: d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
-		By: d.By, Now: d.Now().UTC(), MaxTurns: limits.Turns, MaxCost: int64(c.each()),
-		Timeout: min(limits.Timeout, max(c.until.Sub(d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms, Declined: board.DeclinedBefore(w.declines),
+		Run: a.d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
+		By: a.d.By, Now: a.d.Now().UTC(), MaxTurns: limits.Turns, MaxCost: int64(a.c.each()),
+		Timeout: min(limits.Timeout, max(a.c.until.Sub(a.d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms, Declined: board.DeclinedBefore(a.w.declines),
 		Turn: func(u session.Usage) error {
-			u.Turns, u.Cost = u.Turns+w.turned, u.Cost+int64(w.paid)
-			if d.Turned != nil {
-				d.Turned(u)
+			u.Turns, u.Cost = u.Turns+a.w.turned, u.Cost+int64(a.w.paid)
+			if a.d.Turned != nil {
+				a.d.Turned(u)
 			}
-			return d.checkTurn(ctx, c, budget.MicroUSD(u.Cost))
-		}, Progress: func(s string) { d.say(string(t.ID) + ": " + s) },
+			return a.checkTurn(ctx, budget.MicroUSD(u.Cost))
+		}, Progress: func(s string) { a.d.say(string(t.ID) + ": " + s) },
 	}
-	if d.given != nil {
-		req.Files = d.given.Files
+	if a.d.given != nil {
+		req.Files = a.d.given.Files
 	}
-	in := d.briefs().briefInput(c, w, req)
-	if g := d.given; g != nil { // in the place of what the board says
+	in := a.d.briefs().briefInput(a.c, a.w, req)
+	if g := a.d.given; g != nil { // in the place of what the board says
 		in.Artifacts, in.Canon, in.Prompts = g.Artifacts, g.Canon, g.Prompts
 	}
-	w.brief = invoke.Compose(in).Anchored(w.anchor.briefPart())
+	a.w.brief = invoke.Compose(in).Anchored(a.w.anchor.briefPart())
 	return req, nil
 }
 
 // checkTurn refuses a session's next turn if its lease, claim or permit has ended, the board
 // is paused, somebody changed the task, or the month's budget is spent.
-func (d *drain) checkTurn(ctx context.Context, c *claim, cost budget.MicroUSD) error {
+func (a *attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if c.died = d.authority().whyRevoked(c); c.died != "" {
-		return errors.New(c.died)
+	if a.c.died = a.d.authority().whyRevoked(a.c); a.c.died != "" {
+		return errors.New(a.c.died)
 	}
-	if !d.Now().Before(c.until) {
+	if !a.d.Now().Before(a.c.until) {
 		return errors.New("the claim on the task ended")
 	}
-	if c.died = c.anchor.whyLapsed(d.at); c.died != "" {
-		return errors.New(c.died)
+	if a.c.died = a.c.anchor.whyLapsed(a.d.at); a.c.died != "" {
+		return errors.New(a.c.died)
 	}
-	if d.shared != nil {
-		if err := d.shared.Renew(ctx, d.Now()); err != nil {
+	if a.d.shared != nil {
+		if err := a.d.shared.Renew(ctx, a.d.Now()); err != nil {
 			return err
 		}
 	}
-	tip, err := d.line.Latest(ctx)
+	tip, err := a.d.line.Latest(ctx)
 	switch {
 	case err != nil:
 		return err
-	case tip == d.at.tip:
-		return d.checkMoney(d.authority(), c, cost)
+	case tip == a.d.at.tip:
+		return a.checkMoney(a.d.authority(), cost)
 	}
-	s, err := readSnapshot(d.repo, tip, d.at)
+	s, err := readSnapshot(a.d.repo, tip, a.d.at)
 	if err != nil {
 		return err
 	}
 	if why, paused := readPause(s.files, s.file("pause.toml")); paused {
 		return fmt.Errorf("drains were paused: %s", why)
 	}
-	if t, ok := board.Find(s.tasks(), c.task.ID); c.task.Path != "" && (!ok || t.Blob != c.task.Blob) {
+	if t, ok := board.Find(s.tasks(), a.c.task.ID); a.c.task.Path != "" && (!ok || t.Blob != a.c.task.Blob) {
 		return errors.New("somebody changed the task while its session ran")
 	}
-	now := d.authorityAt(s)
-	if c.died = now.whyLapsed(c); c.died != "" {
-		return errors.New(c.died)
+	now := a.d.authorityAt(s)
+	if a.c.died = now.whyLapsed(a.c); a.c.died != "" {
+		return errors.New(a.c.died)
 	}
-	return d.checkMoney(now, c, cost)
+	return a.checkMoney(now, cost)
 }
 
 // checkMoney refuses a turn of c's session that no budget allows, and remembers how the month
 // is past its hard stop.
-func (d *drain) checkMoney(now authority, c *claim, cost budget.MicroUSD) error {
-	err := now.checkSolvent(c, cost)
+func (a *attempt) checkMoney(now authority, cost budget.MicroUSD) error {
+	err := now.checkSolvent(a.c, cost)
 	var past overspent
 	if errors.As(err, &past) {
-		d.broke = string(past)
+		a.d.broke = string(past)
 	}
 	return err
 }
 
 // runSubstrate runs one session and reads its outcome. The verdict comes from what the
 // session declared, never from an exit code.
-func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session.Request) {
-	desk := &desk{d: d, base: c.base, of: w.change}
-	sub, why, err := d.newRelay(c.task, desk)
+func (a *attempt) runSubstrate(ctx context.Context, req session.Request) {
+	desk := &desk{d: a.d, base: a.c.base, of: a.w.change}
+	sub, why, err := a.d.newRelay(a.c.task, desk)
 	switch {
 	case err != nil:
-		w.block("agent: %v", err)
+		a.w.block("agent: %v", err)
 		return
 	case why != "":
-		w.block("agent: %s; run odd task ready %s to try again", why, c.task.ID)
+		a.w.block("agent: %s; run odd task ready %s to try again", why, a.c.task.ID)
 		return
 	}
-	d.equipSession(c, w, &req, desk)
-	was, blind := d.repo.Fingerprint()
+	a.equipSession(&req, desk)
+	was, blind := a.d.repo.Fingerprint()
 	if blind != nil {
-		w.block("session: the git directory cannot be read: %v", blind)
+		a.w.block("session: the git directory cannot be read: %v", blind)
 		return
 	}
-	served, why := d.startServers(ctx, c, w, &req, sub)
-	defer served.stopServers(w)
+	served, why := a.startServers(ctx, &req, sub)
+	defer served.stopServers(a.w)
 	if why != "" {
-		w.block("mcp: %s", why)
+		a.w.block("mcp: %s", why)
 		return
 	}
-	w.ran, w.leg.name = true, sub.currentName()
-	w.cost = c.each() // until the session says what it cost
-	d.say(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), cmp.Or(c.task.Role, string(w.bound.Role))))
-	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Watch: d.Watch, Prove: w.anchor.newProver()})
-	served.stopServers(w)
-	w.anchor.markRead()
-	w.left = desk.takeLeft(ctx)
-	if why := d.checkFingerprint(req.Task, was); why != "" {
-		c.died, w.tampered = why, true
-		d.keepLeft(context.WithoutCancel(ctx), c, w)
+	a.w.ran, a.w.leg.name = true, sub.currentName()
+	a.w.cost = a.c.each() // until the session says what it cost
+	a.d.say(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), cmp.Or(a.c.task.Role, string(a.w.bound.Role))))
+	a.w.result, err = invoke.Run(ctx, invoke.Session{Contract: a.w.bound.Contract, Brief: a.w.brief, Request: req, Substrate: sub, Reply: a.d.Reply, Watch: a.d.Watch, Prove: a.w.anchor.newProver()})
+	served.stopServers(a.w)
+	a.w.anchor.markRead()
+	a.w.left = desk.takeLeft(ctx)
+	if why := a.d.place().checkFingerprint(req.Task, was); why != "" {
+		a.c.died, a.w.tampered = why, true
+		a.keepLeft(context.WithoutCancel(ctx))
 	}
-	if w.change == nil {
-		w.left.report(d.say, req.Task)
-	} else if products := w.left.describeProducts(); products != "" {
-		d.say(req.Task + ": " + products)
+	if a.w.change == nil {
+		a.w.left.report(a.d.say, req.Task)
+	} else if products := a.w.left.describeProducts(); products != "" {
+		a.d.say(req.Task + ": " + products)
 	}
 	switch {
-	case err != nil && w.tampered:
-		w.void(c.died)
+	case err != nil && a.w.tampered:
+		a.w.void(a.c.died)
 		return
 	case err != nil:
 		if errors.As(err, new(*cage.NotStarted)) || errors.As(err, new(*cage.Unheld)) {
-			w.cost = w.paid
+			a.w.cost = a.w.paid
 		}
-		w.block("session: %v", err)
+		a.w.block("session: %v", err)
 		return
 	}
-	w.emission = w.result.Emission
-	if u := w.emission.Usage; u.CostKnown {
-		w.cost = w.paid + budget.MicroUSD(u.Cost)
+	a.w.emission = a.w.result.Emission
+	if u := a.w.emission.Usage; u.CostKnown {
+		a.w.cost = a.w.paid + budget.MicroUSD(u.Cost)
 	}
-	d.recorder().recordFailedLegs(c, w, sub)
-	d.readOutcome(ctx, c, w)
+	a.d.recorder().recordFailedLegs(a.c, a.w, sub)
+	a.readOutcome(ctx)
 }
 
 func agentName(substrate string) string {
@@ -342,52 +353,52 @@ func agentName(substrate string) string {
 	return substrate
 }
 
-func (d *drain) readOutcome(ctx context.Context, c *claim, w *work) {
-	switch e := w.emission; {
-	case ctx.Err() != nil && c.task.Path == "" && d.Watch == nil:
-		w.block("cancelled: interrupted")
-	case c.died != "":
-		w.void(c.died)
-	case ctx.Err() != nil && d.Watch == nil:
-		w.block("%s", describeStop(ctx, c.task))
+func (a *attempt) readOutcome(ctx context.Context) {
+	switch e := a.w.emission; {
+	case ctx.Err() != nil && a.c.task.Path == "" && a.d.Watch == nil:
+		a.w.block("cancelled: interrupted")
+	case a.c.died != "":
+		a.w.void(a.c.died)
+	case ctx.Err() != nil && a.d.Watch == nil:
+		a.w.block("%s", describeStop(ctx, a.c.task))
 	case e.Failure == invoke.Yielded:
-		w.block("the agent asks a question and waits for an answer: %s", e.Detail)
+		a.w.block("the agent asks a question and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:
 		var way string
-		if w.cut, way = d.explainCut(c, e); w.cut != "" {
-			w.block("%s: %s", w.cut, way)
+		if a.w.cut, way = a.explainCut(e); a.w.cut != "" {
+			a.w.block("%s: %s", a.w.cut, way)
 			return
 		}
-		w.block("session failed: %s", joinDetail(e.Failure, e.Detail))
+		a.w.block("session failed: %s", joinDetail(e.Failure, e.Detail))
 	case e.Outcome == session.HandoffInsufficient:
-		w.block("%s", whyInsufficient(w))
+		a.w.block("%s", whyInsufficient(a.w))
 	case e.Outcome != session.Completed:
-		w.block("session ended: %s", joinDetail(string(e.Outcome), e.Detail))
-	case e.Change != nil && w.change == nil:
-		w.block("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", d.at.cfg.Root, c.task.ID)
+		a.w.block("session ended: %s", joinDetail(string(e.Outcome), e.Detail))
+	case e.Change != nil && a.w.change == nil:
+		a.w.block("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", a.d.at.cfg.Root, a.c.task.ID)
 	}
 }
 
 // explainCut returns the code of the limit or fault that ended a failed session, with what
 // happened and what to do. The code is "" if the agent itself gave up or answered wrongly.
-func (d *drain) explainCut(c *claim, e session.Emission) (code pipeline.Reason, text string) {
+func (a *attempt) explainCut(e session.Emission) (code pipeline.Reason, text string) {
 	edit := func(what, flag string) string {
-		if c.task.Path == "" {
+		if a.c.task.Path == "" {
 			return fmt.Sprintf("%s; raise [session] %s in odd.toml", what, map[string]string{"--max-turns N": "max_turns", "--budget-usd USD": "max_usd"}[flag])
 		}
-		return fmt.Sprintf("%s; run odd task edit %s %s for more, then odd task ready %[2]s", what, c.task.ID, flag)
+		return fmt.Sprintf("%s; run odd task edit %s %s for more, then odd task ready %[2]s", what, a.c.task.ID, flag)
 	}
-	again := "; run odd task ready " + string(c.task.ID) + " to try again"
-	if c.task.Path == "" {
+	again := "; run odd task ready " + string(a.c.task.ID) + " to try again"
+	if a.c.task.Path == "" {
 		again = ""
 	}
 	timed := e.Failure == session.Timeout || e.Failure == session.TurnRefused
 	switch {
-	case timed && !d.Now().Before(c.until):
-		return pipeline.LeaseExpired, fmt.Sprintf("the claim on the task ended at %s; raise [drain] lease in odd.toml", c.until.UTC().Format(time.RFC3339)) + strings.Replace(again, "; run", ", then", 1)
+	case timed && !a.d.Now().Before(a.c.until):
+		return pipeline.LeaseExpired, fmt.Sprintf("the claim on the task ended at %s; raise [drain] lease in odd.toml", a.c.until.UTC().Format(time.RFC3339)) + strings.Replace(again, "; run", ", then", 1)
 	case e.Failure == session.Timeout:
-		return pipeline.SessionTimeout, fmt.Sprintf("the session had %s; raise %s in odd.toml", risk.Limits(d.at.cfg, c.task).Timeout, d.at.timeKey(c.task)) + strings.Replace(again, "; run", ", then", 1)
-	case e.Failure == session.OverBudget && c.reserved < risk.Limits(d.at.cfg, c.task).MaxCost: // the commitment lease had no more left
+		return pipeline.SessionTimeout, fmt.Sprintf("the session had %s; raise %s in odd.toml", risk.Limits(a.d.at.cfg, a.c.task).Timeout, a.d.at.timeKey(a.c.task)) + strings.Replace(again, "; run", ", then", 1)
+	case e.Failure == session.OverBudget && a.c.reserved < risk.Limits(a.d.at.cfg, a.c.task).MaxCost: // the commitment lease had no more left
 		return pipeline.CostCapExceeded, e.Detail + "; the lease has no more money, odd gate evaluation --renew starts its counts anew"
 	case e.Failure == session.OverBudget:
 		return pipeline.CostCapExceeded, edit(e.Detail, "--budget-usd USD")
@@ -397,7 +408,7 @@ func (d *drain) explainCut(c *claim, e session.Emission) (code pipeline.Reason, 
 		return pipeline.DegenerateLoop, e.Detail + again
 	case e.Failure == session.Silent:
 		if again != "" && len(e.Raw) > 0 {
-			again = fmt.Sprintf("; odd review %s --emission shows what it printed", c.task.ID) + again
+			again = fmt.Sprintf("; odd review %s --emission shows what it printed", a.c.task.ID) + again
 		}
 		return pipeline.NoOutcome, cmp.Or(e.Detail, "the agent ended without the block odd.finish.1") + again
 	case e.Failure == session.Transport:
@@ -419,42 +430,42 @@ func ArtifactDir(t board.Task) string { return fmt.Sprintf("%s.%d", board.Slug(t
 
 // keepArtifacts adds the task's brief, emission and guarded files to the run's
 // tree, redacted.
-func (d *drain) keepArtifacts(c *claim, w *work) {
-	dir := w.dir
+func (a *attempt) keepArtifacts() {
+	dir := a.w.dir
 	if dir == "" {
-		dir = ArtifactDir(c.task)
+		dir = ArtifactDir(a.c.task)
 	}
-	hide := lentSecrets(d.at.cfg, d.Environ)
+	hide := lentSecrets(a.d.at.cfg, a.d.Environ)
 	put := func(name string, b []byte) {
 		if len(b) > 0 {
-			d.tree[path.Join(dir, name)] = secrets.Redact(hide.hide(b))
+			a.d.tree[path.Join(dir, name)] = secrets.Redact(hide.hide(b))
 		}
 	}
-	put("brief.md", w.brief.Text)
-	put("left.patch", w.patch)
-	if m, err := json.MarshalIndent(w.brief.Manifest, "", "  "); err == nil && len(w.brief.Manifest) > 0 {
+	put("brief.md", a.w.brief.Text)
+	put("left.patch", a.w.patch)
+	if m, err := json.MarshalIndent(a.w.brief.Manifest, "", "  "); err == nil && len(a.w.brief.Manifest) > 0 {
 		put("brief.json", append(m, '\n'))
 	}
-	for i, b := range w.result.Briefs {
+	for i, b := range a.w.result.Briefs {
 		if i > 0 { // the first is the brief itself
 			put(fmt.Sprintf("brief.%d.md", i+1), b.Text)
 		}
 	}
-	if v, err := json.MarshalIndent(w.result.Verdict, "", "  "); err == nil && w.bound.Role != "" {
+	if v, err := json.MarshalIndent(a.w.result.Verdict, "", "  "); err == nil && a.w.bound.Role != "" {
 		put("surface.json", append(v, '\n'))
 	}
-	if v, err := json.MarshalIndent(w.bound.Contract, "", "  "); err == nil && w.bound.Role != "" {
+	if v, err := json.MarshalIndent(a.w.bound.Contract, "", "  "); err == nil && a.w.bound.Role != "" {
 		put("contract.json", append(v, '\n'))
 	}
-	put("emission.md", w.emission.Raw)
-	put("transcript.txt", w.emission.Transcript)
-	put("calls.jsonl", encodeCalls(w.emission.Calls))
-	for _, it := range w.items {
+	put("emission.md", a.w.emission.Raw)
+	put("transcript.txt", a.w.emission.Transcript)
+	put("calls.jsonl", encodeCalls(a.w.emission.Calls))
+	for _, it := range a.w.items {
 		if isKeptOut(it.Effect) {
 			put("kept/"+it.Path, it.Bytes)
 		}
 	}
-	if items, err := json.MarshalIndent(w.items, "", "  "); err == nil && len(w.items) > 0 {
+	if items, err := json.MarshalIndent(a.w.items, "", "  "); err == nil && len(a.w.items) > 0 {
 		put("reconcile.json", append(items, '\n'))
 	}
 }
