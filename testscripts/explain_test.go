@@ -22,8 +22,6 @@ import (
 var unseen = []string{
 	"odd-task-state",               // board: odd-task- and the key
 	"odd-invariant-16",             // board/verify: odd-invariant- and the number
-	"missing_schema",               // board/pipeline: missing_ and the member
-	"too_many_candidates",          // board/pipeline: too_many_ and the member
 	"usage", "busy", "interrupted", // cmd: what status returns beside the code of a refusal
 	"handoff_insufficient", "refused", // persona/session: outcomes
 }
