@@ -3,6 +3,7 @@ package board
 import (
 	"slices"
 	"testing"
+	"testing/fstest"
 
 	"github.com/odd-cli/odd/okf"
 )
@@ -30,7 +31,7 @@ func TestDirection(t *testing.T) {
 		task("f", "state: ready"), task("g", "state: ready\ngoal: nowhere"), task("h", "state: ready\ngoal: a"), task("i", "state: backlog"), task("j", "state: ready\ngoal: past"), task("k", "state: done\ngoal: past"),
 	}
 	of := func(atoms ...okf.Atom) []string {
-		g := okf.NewGraph(atoms)
+		g := graphOf(t, atoms...)
 		rows, problems := Rows(g)
 		if len(problems) > 0 {
 			t.Fatal(problems)
@@ -50,4 +51,18 @@ func TestDirection(t *testing.T) {
 	if got := of(append(goals[3:], tasks...)...); got != nil {
 		t.Errorf("without a goal in force: %q", got)
 	}
+}
+
+// graphOf loads a bundle of the files of these atoms.
+func graphOf(t *testing.T, atoms ...okf.Atom) *okf.Graph {
+	t.Helper()
+	files := fstest.MapFS{}
+	for _, a := range atoms {
+		files[a.Path] = &fstest.MapFile{Data: a.Bytes()}
+	}
+	g, _, err := okf.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }

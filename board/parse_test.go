@@ -78,7 +78,7 @@ generated: {by: human:ann@example.org, at: 2026-06-01T09:00:00Z}
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := okf.Check(okf.NewGraph([]okf.Atom{a}), nine)
+		found := okf.Check(graphOf(t, a), nine)
 		if len(found) != 1 || found[0].Hint != fmt.Sprintf("did you mean %q?", f.Key) {
 			t.Errorf("%s: %v", f.Key, found)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -28,10 +29,11 @@ func TestCheckShapes(t *testing.T) {
 			told = append(told, f[1:])
 		}
 	}
+	empty, _, _ := okf.Load(fstest.MapFS{})
 	report := newHistoryResult(verify.Report{Rows: rules.Table(), Findings: []rules.Finding{{Also: []rules.Finding{{}}}}})
 	canons := canon.Report{Findings: []canon.Finding{{}}}
 	want := [][]string{
-		keysOf(t, checkResult(okf.NewGraph(nil), nil)), keysOf(t, okf.Problem{Hint: "x"}),
+		keysOf(t, checkResult(empty, nil)), keysOf(t, okf.Problem{Hint: "x"}),
 		keysOf(t, canons), keysOf(t, canons.References), keysOf(t, canons.Findings[0]), keysOf(t, canons.Findings[0].Location),
 		keysOf(t, report), keysOf(t, report.Rows[0]), keysOf(t, report.Findings[0]),
 	}

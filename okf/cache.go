@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -31,22 +30,18 @@ var ErrCache = errors.New("not a usable cache")
 // nothing changed, or so little that reading those files again costs less than a new cache.
 // now is the present time.
 func LoadCached(f fs.FS, cache []byte, now time.Time) (g *Graph, problems []Problem, fresh []byte, err error) {
-	var listed atomic.Bool
 	var old *snapshot
-	var seen []stat
 	opened := make(chan struct{})
 	go func() {
 		defer close(opened)
 		old, _ = openCache(cache, f)
-		seen = old.statAhead(f, &listed)
 	}()
 	l, err := listFiles(f)
-	listed.Store(true)
 	<-opened
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	stats := old.statFiles(f, l.files, seen)
+	stats := statFiles(f, l.files)
 	todo, gone := old.diffFiles(l.files, stats)
 	found := make([]reading, len(l.files))
 	readAll(f, l.files, todo, found)
@@ -146,49 +141,6 @@ type stat struct {
 // file.
 type manyStater interface {
 	StatMany(names []string, fn func(i int, size, changed int64, inode uint64))
-}
-
-// statAhead stats the files of the first rows until all files are listed. One processor
-// lists a large folder, and the others would have to wait.
-func (s *snapshot) statAhead(f fs.FS, listed *atomic.Bool) (seen []stat) {
-	m, ok := f.(manyStater)
-	if s == nil || !ok {
-		return nil
-	}
-	for n := s.rows.len(); len(seen) < n && !listed.Load(); {
-		from := len(seen)
-		files := make([]string, min(batchSize, n-from))
-		for i := range files {
-			files[i] = s.rows.pathOf(int32(from + i))
-		}
-		seen = append(seen, make([]stat, len(files))...)
-		m.StatMany(files, func(i int, size, changed int64, inode uint64) { seen[from+i] = stat{size, changed, inode} })
-	}
-	return seen
-}
-
-// statFiles stats the files that statAhead did not stat. seen belongs to the first rows.
-func (s *snapshot) statFiles(f fs.FS, files []string, seen []stat) []stat {
-	if len(seen) == 0 {
-		return statFiles(f, files)
-	}
-	out, j := make([]stat, len(files)), 0
-	var rest []int
-	var names []string
-	for i, file := range files {
-		for j < len(seen) && s.rows.pathOf(int32(j)) < file {
-			j++
-		}
-		if j < len(seen) && s.rows.pathOf(int32(j)) == file {
-			out[i] = seen[j]
-			continue
-		}
-		rest, names = append(rest, i), append(names, file)
-	}
-	for k, st := range statFiles(f, names) {
-		out[rest[k]] = st
-	}
-	return out
 }
 
 // statFiles stats files. A file that cannot be examined has no time, so it is read, and

@@ -438,36 +438,6 @@ func askAll(g *Graph) {
 	}
 }
 
-// What was looked at while the files were listed counts for the files that are
-// there, and whatever else is listed is looked at too.
-func TestLookAhead(t *testing.T) {
-	t.Parallel()
-	f := timed{stream: stream{shelves(many), "", new(atomic.Int64)}}
-	s, err := openCache(cacheOf(t, f.MapFS), f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.MapFS["shelf/book-00.md"] = book("Longer than it was", "other\n")
-	f.MapFS["a.md"], f.MapFS["shelf/book-001.md"], f.MapFS["z.md"] = book("A", "a\n"), book("B", "b\n"), book("Z", "z\n")
-	var all, none atomic.Bool
-	none.Store(true)
-	ahead := s.statAhead(f, &all)
-	if len(ahead) != s.rows.len() || len(s.statAhead(f, &none)) != 0 {
-		t.Fatalf("%d of %d rows looked at", len(ahead), s.rows.len())
-	}
-	delete(f.MapFS, "shelf/book-02.md")
-	l, err := listFiles(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := statFiles(f, l.files)
-	for _, n := range []int{0, 1, 2, 3, len(ahead) / 2, len(ahead)} {
-		if d := cmp.Diff(want, s.statFiles(f, l.files, ahead[:n]), cmp.AllowUnexported(stat{})); d != "" {
-			t.Errorf("%d seen: %s", n, d)
-		}
-	}
-}
-
 // A cache belongs to all of the package: what any of its files says may be in it.
 func TestParserSourcesAreAll(t *testing.T) {
 	t.Parallel()

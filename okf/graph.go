@@ -59,18 +59,6 @@ type Dangling struct {
 	Ambiguous bool     `json:"ambiguous,omitempty"` // a stem that several atoms have
 }
 
-// NewGraph links atoms that are already parsed. If two have the same id, the first by path
-// keeps it. The graph keeps pointers into atoms.
-func NewGraph(atoms []Atom) *Graph {
-	found := make([]reading, len(atoms))
-	for i := range atoms {
-		atoms[i].readLinks()
-		found[i] = reading{path: atoms[i].Path, atom: &atoms[i]}
-	}
-	slices.SortStableFunc(found, func(a, b reading) int { return strings.Compare(a.path, b.path) })
-	return newGraph(newRows(found), nil)
-}
-
 func newGraph(r *rows, now *changes) *Graph {
 	g := &Graph{rows: r, now: now}
 	g.atomList = sync.OnceValue(g.listAtoms)
@@ -197,10 +185,7 @@ func (g *Graph) peekAtom(i int32, ar *arena) *Atom {
 	if g.now.isChanged(i) {
 		return g.atomAt(i)
 	}
-	if a := g.atoms[i].Load(); a != nil || g.decode == nil {
-		return a
-	}
-	return g.decode(i, ar)
+	return g.rows.peekAtom(i, ar)
 }
 
 // rowsOfType returns the rows of the atoms of the types that fits accepts, in path order.

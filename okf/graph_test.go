@@ -208,22 +208,6 @@ func TestFindSaysWhatIsNear(t *testing.T) {
 	}
 }
 
-func TestNewGraphOrders(t *testing.T) {
-	t.Parallel()
-	a, b, c := atom(t, "b.md", ""), atom(t, "a.md", "[b](b.md)"), atom(t, "c.md", "[b](b.md)")
-	c.ID = "a"
-	g := NewGraph([]Atom{c, a, b})
-	if d := cmp.Diff([]string{"a.md", "b.md"}, paths(g)); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]string{"a -link-> b :4"}, showHops(g.In("b"))); d != "" {
-		t.Error(d)
-	}
-	if g := NewGraph(nil); len(g.Atoms()) != 0 || g.In("a") != nil {
-		t.Error("a graph of nothing has something")
-	}
-}
-
 func TestCanonReferencesAreEdges(t *testing.T) {
 	t.Parallel()
 	g := graph(t, map[string]string{

@@ -197,31 +197,25 @@ type rowReader struct {
 // atom if it can. The result is valid until w is used again. known is the header of the
 // file, or nil.
 func (w *rowReader) readReferences(r *rows, i int32, known *header) references {
-	m, _ := w.scanReferences(r, i, known)
-	return m
-}
-
-// scanReferences is readReferences, and reports whether it read a raw file. If known is
-// nil, the scanner then holds the block of the file until w is used again.
-func (w *rowReader) scanReferences(r *rows, i int32, known *header) (m references, scanned bool) {
 	if a := r.atoms[i].Load(); a != nil || r.raw == nil || r.raw[i].text == "" {
-		return referencesOf(r.atomOf(i)), false
+		return referencesOf(r.atomOf(i))
 	}
-	m.file = r.pathOf(i)
-	if m.links, scanned = w.readLinks(m.file, &r.raw[i]); !scanned {
-		return referencesOf(r.atomOf(i)), false
+	m := references{file: r.pathOf(i)}
+	ok := false
+	if m.links, ok = w.readLinks(m.file, &r.raw[i]); !ok {
+		return referencesOf(r.atomOf(i))
 	}
 	if known != nil {
 		m.refs = known.refs
-		return m, true
+		return m
 	}
 	w.refs = w.refs[:0]
 	l, ok := w.readHeader(m.file, unsafeBytes(r.raw[i].text), &w.refs)
 	if !ok {
-		return referencesOf(r.atomOf(i)), false
+		return referencesOf(r.atomOf(i))
 	}
 	m.refs = l.refs
-	return m, true
+	return m
 }
 
 // readLinks reads the links in the body of a raw file. It is not ok if this needs the

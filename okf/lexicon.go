@@ -18,7 +18,6 @@ type lexicon struct {
 	rows   []byte  // varints: distance from the previous row, weight in the fields, times in the body
 	atoms  int     // rows that have an atom
 	total  int     // the number of words in all bodies
-	kept   []byte  // the stored form, not sealed yet; nil for one that was opened
 }
 
 // posting is a word in an atom: its weight in the short fields, and how often the body has
@@ -88,28 +87,13 @@ func (l *lexicon) sections(counts *offsets) []*[]byte {
 	return []*[]byte{(*[]byte)(counts), (*[]byte)(&l.length), (*[]byte)(&l.wordAt), &l.words, (*[]byte)(&l.rowAt), &l.rows}
 }
 
-// allocate gives a lexicon memory for the sections with these lengths, in one piece with
-// the header of the stored form. The lengths of the bodies are set already.
-func (l *lexicon) allocate(wordAt, words, rowAt, rows int) {
-	counts, length := offsets{}.add(uint64(l.atoms)).add(uint64(l.total)), l.length
-	l.kept = make([]byte, lexiconHeader, lexiconHeader+8*6+len(counts)+len(length)+wordAt+words+rowAt+rows)
-	for _, n := range []int{len(counts), len(length), wordAt, words, rowAt, rows} {
-		l.kept = offsets(l.kept).add(uint64(n))
-	}
-	l.kept = l.kept[:cap(l.kept)]
-	var room offsets
-	if !cutSections(l.kept[lexiconHeader:], l.sections(&room)) {
-		panic("unreachable: sections of a lexicon that are not all of it")
-	}
-	copy(room, counts)
-	copy(l.length, length)
-}
-
 // seal returns the stored form, for the rows with a mark.
 func (l *lexicon) seal(mark string) []byte {
-	head := binary.LittleEndian.AppendUint64(append(l.kept[:0], lexiconMagic...), parserVersion())
-	binary.LittleEndian.PutUint32(append(head, mark...)[:lexiconHeader][lexiconHeader-4:], checksum(l.kept[lexiconHeader:]))
-	return l.kept
+	counts := offsets{}.add(uint64(l.atoms)).add(uint64(l.total))
+	out := binary.LittleEndian.AppendUint64([]byte(lexiconMagic), parserVersion())
+	out = appendSections(append(append(out, mark...), 0, 0, 0, 0), l.sections(&counts))
+	binary.LittleEndian.PutUint32(out[lexiconHeader-4:], checksum(out[lexiconHeader:]))
+	return out
 }
 
 // openLexicon opens what seal returned; nil for anything else, and for the words of other

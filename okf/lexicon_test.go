@@ -182,26 +182,11 @@ func TestWordsThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// Places beyond 4 GiB are what they are: of words that are in so many rows, and
-// of sections so long.
+// Places beyond 4 GiB are what they are: of rows, and of sections so long.
 func TestBeyond32Bits(t *testing.T) {
 	t.Parallel()
 	const most uint64 = 1 << 32
-	shards := []*shard{{}, {}}
-	for k, s := range shards {
-		for _, w := range []string{"b", "a"} {
-			*s.entryAt(s.wordNumber(w)) = wordEntry{text: w, first: int32(100 * k), last: int32(100*k + 9), at: most - 3}
-		}
-		s.sortWords()
-	}
-	words, wordAt, rowAt := mergeShards(shards)
-	// The first row of the second shard is 91 beyond the last of the first.
-	if want := (offsets{}.add(0).add(2*most - 4).add(4*most - 8)); string(words) != "ab" || wordAt.len() != 3 || !bytes.Equal(rowAt, want) {
-		t.Errorf("words %q at %x, their rows at %x, want %x", words, wordAt, rowAt, want)
-	}
-	if at := shards[1].entryAt(0).at; at != 3*most-6 {
-		t.Errorf("the second shard's rows of b are at %d, want %d", at, 3*most-6)
-	}
+	rowAt := offsets{}.add(0).add(2*most - 4).add(4*most - 8)
 	if from, to := rowAt.span(1, 7); from != 7 || to != 7 {
 		t.Errorf("the rows of b are from %d to %d of 7", from, to)
 	}
@@ -222,12 +207,7 @@ func FuzzLexicon(f *testing.F) {
 	f.Add([]byte(l.wordAt), l.words, []byte(l.rowAt), l.rows, []byte(l.length))
 	f.Add([]byte(offsets{}.add(1<<63).add(1)), []byte("ab"), []byte(offsets{}.add(9).add(1)), []byte{0xff, 0x80, 1, 2, 3}, []byte{1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, wordAt, words, rowAt, rows, length []byte) {
-		made := lexicon{length: length, atoms: 3, total: 7}
-		made.allocate(len(wordAt), len(words), len(rowAt), len(rows))
-		copy(made.wordAt, wordAt)
-		copy(made.words, words)
-		copy(made.rowAt, rowAt)
-		copy(made.rows, rows)
+		made := lexicon{length: length, wordAt: wordAt, words: words, rowAt: rowAt, rows: rows, atoms: 3, total: 7}
 		got := openLexicon(made.seal(mark), mark, made.length.len())
 		if got == nil {
 			return

@@ -19,50 +19,16 @@ const (
 	kindMap
 )
 
-// encoder appends values to b. With a vocabulary it writes a draft, and b is the current
-// piece.
-type encoder struct {
-	b     []byte
-	known *vocabulary
-	cut   []byte // the finished pieces
-}
+// encoder appends values to b.
+type encoder struct{ b []byte }
 
-func (e *encoder) writeInt(v int64)   { e.b = binary.AppendVarint(e.b, v) }
-func (e *encoder) writeCount(n int)   { e.b = binary.AppendUvarint(e.b, uint64(n)) }
-func (e *encoder) writeKind(k byte)   { e.b = append(e.b, k) }
-func (e *encoder) writeText(s string) { e.writeCounted(s, 1) }
+func (e *encoder) writeInt(v int64) { e.b = binary.AppendVarint(e.b, v) }
+func (e *encoder) writeCount(n int) { e.b = binary.AppendUvarint(e.b, uint64(n)) }
+func (e *encoder) writeKind(k byte) { e.b = append(e.b, k) }
 
-// writeCounted writes a text that counts as so many occurrences in a draft.
-func (e *encoder) writeCounted(s string, times uint32) {
-	if e.known == nil || len(s) > wordMax {
-		e.writeNumbered(s, 0)
-		return
-	}
-	e.endPiece(pieceShort + e.known.addText(s, times))
-}
-
-// writeNumbered writes word number word-1, or the text if word is 0.
-func (e *encoder) writeNumbered(s string, word uint32) {
-	if word > 0 {
-		e.b = binary.AppendUvarint(e.b, uint64(word-1)<<1|1)
-		return
-	}
-	e.b = binary.AppendUvarint(e.b, uint64(len(s))<<1)
+func (e *encoder) writeText(s string) {
+	e.writeCount(len(s))
 	e.b = append(e.b, s...)
-}
-
-// writeWhole writes the text that a record begins with.
-func (e *encoder) writeWhole(s string) {
-	e.b = append(e.b, s...)
-	e.endPiece(pieceText)
-}
-
-// endPiece ends a piece of a draft.
-func (e *encoder) endPiece(what int) {
-	e.cut = binary.AppendUvarint(e.cut, uint64(len(e.b)))
-	e.cut = append(e.cut, e.b...)
-	e.cut = binary.AppendUvarint(e.cut, uint64(what))
-	e.b = e.b[:0]
 }
 
 func (e *encoder) writeProblems(ps []Problem) {
@@ -93,9 +59,11 @@ func (e *encoder) writeBool(v bool) {
 	e.writeKind(k)
 }
 
-// writeAtom drafts the record of an atom.
-func (e *encoder) writeAtom(a *Atom) {
-	e.writeWhole(a.Blob)
+// writeRecord writes the record of an atom, with its checksum in front.
+func (e *encoder) writeRecord(a *Atom) {
+	begin := len(e.b)
+	e.b = append(e.b, 0, 0, 0, 0)
+	e.writeText(a.Blob)
 	e.writeCount(a.body)
 	e.writeCount(a.BodyLine)
 	e.writeCount(len(a.Fields))
@@ -104,18 +72,16 @@ func (e *encoder) writeAtom(a *Atom) {
 		e.writeCount(f.Line)
 		e.writeValue(f.Value)
 	}
-	e.writeLinks(a.Links())
-}
-
-func (e *encoder) writeLinks(links []Linked) {
+	links := a.Links()
 	e.writeCount(len(links))
 	for _, l := range links {
 		e.writeText(l.Target)
 		e.writeText(l.URL)
 		e.writeText(l.Text)
-		e.writeCounted(l.Fragment, 0)
+		e.writeText(l.Fragment)
 		e.writeCount(l.Line)
 	}
+	binary.LittleEndian.PutUint32(e.b[begin:], checksum(e.b[begin+4:]))
 }
 
 func (e *encoder) writeValue(v any) {
@@ -154,7 +120,6 @@ func (e *encoder) writeValue(v any) {
 type decoder struct {
 	s     string
 	at    int
-	words *wordTable
 	arena *arena
 	depth int
 	bad   bool
@@ -211,17 +176,7 @@ func (d *decoder) readLen() int {
 	return n
 }
 
-func (d *decoder) readText() string {
-	n := d.readUint()
-	if n&1 == 1 {
-		if n>>1 < uint64(d.words.len()) {
-			return d.words.nthWord(int(n >> 1))
-		}
-		d.fail()
-		return ""
-	}
-	return d.readBytes(n >> 1)
-}
+func (d *decoder) readText() string { return d.readBytes(d.readUint()) }
 
 func (d *decoder) readBytes(n uint64) string {
 	if n > uint64(len(d.s)-d.at) {
@@ -287,7 +242,7 @@ func (d *decoder) readValue() any {
 		}
 		return math.Float64frombits(binary.LittleEndian.Uint64([]byte(b)))
 	case kindText:
-		return d.readBoxed()
+		return d.readText()
 	case kindList, kindMap:
 		d.at--
 		return d.readNested()
@@ -295,19 +250,6 @@ func (d *decoder) readValue() any {
 	default:
 		d.fail()
 	}
-	return nil
-}
-
-// readBoxed reads text as a value; a frequent text is boxed only once.
-func (d *decoder) readBoxed() any {
-	n := d.readUint()
-	if n&1 == 0 {
-		return d.readBytes(n >> 1)
-	}
-	if n>>1 < uint64(d.words.len()) {
-		return d.words.boxes()[n>>1]
-	}
-	d.fail()
 	return nil
 }
 

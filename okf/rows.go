@@ -18,9 +18,8 @@ type rows struct {
 	problems    []Problem // the problems of the files, in order
 	atoms       []atomic.Pointer[Atom]
 	raw         []rawFile                      // the files of the atoms; nil for rows from a cache
-	decode      func(i int32, ar *arena) *Atom // parses the atom of a row; nil if all are parsed
+	decode      func(i int32, ar *arena) *Atom // parses the atom of a row
 	disk        fs.FS                          // reads the texts that are not in memory; nil if all are
-	buckets     sync.Map                       // the long buckets, by bucketKey
 	mentions    func() table                   // finds rows by what they refer to
 	authorities map[string]bool                // the authorities of the bundle's own uris
 	mark        string                         // identifies the cache that was opened or made; "" for none
@@ -127,14 +126,6 @@ func (r *rows) markDuplicates() {
 	var kept []int32
 	for b := range r.ids.starts.len() - 1 {
 		from, to := r.ids.starts.span(b, r.ids.rows.len())
-		if to-from > longBucket {
-			for _, same := range r.bucketByName(byID, from, to) {
-				for n := 1; n < same.len(); n++ {
-					r.state[same.at(n)] = rowDuplicate
-				}
-			}
-			continue
-		}
 		kept = kept[:0]
 		for k := from; k < to; k++ {
 			i := int32(r.ids.rows.at(k))
@@ -344,10 +335,19 @@ func stemsOf(file, id string) []string {
 // atomOf returns the atom of a row, which it parses at the first call: every caller gets
 // the same one.
 func (r *rows) atomOf(i int32) *Atom {
-	if a := r.atoms[i].Load(); a != nil || r.decode == nil {
+	if a := r.atoms[i].Load(); a != nil {
 		return a
 	}
 	return r.storeAtom(i, r.decode(i, &arena{least: 1}))
+}
+
+// peekAtom is atomOf for an atom that is not kept: if it was not parsed before, it is
+// allocated in ar.
+func (r *rows) peekAtom(i int32, ar *arena) *Atom {
+	if a := r.atoms[i].Load(); a != nil {
+		return a
+	}
+	return r.decode(i, ar)
 }
 
 // uriOf returns the uri of the atom in a row.
@@ -383,9 +383,6 @@ func (r *rows) storeAtom(i int32, a *Atom) *Atom {
 
 // makeAll parses all atoms, in parallel.
 func (r *rows) makeAll() {
-	if r.decode == nil {
-		return
-	}
 	eachBatch(r.len(), func(from, to int) {
 		ar := arena{least: 256}
 		for i := int32(from); i < int32(to); i++ {

@@ -27,7 +27,7 @@ import (
 // atom, from which all else about it follows. Each record has a CRC-32C before it and
 // is read when somebody asks for its atom. A cache depends on no setting, because no
 // setting changes how a bundle is read.
-const cacheMagic = "odd okf\x04"
+const cacheMagic = "odd okf\x05"
 
 // headerLen is the length of a cache up to the bytes that its checksum covers.
 const headerLen = len(cacheMagic) + 8 + 4
@@ -35,7 +35,7 @@ const headerLen = len(cacheMagic) + 8 + 4
 // parserSources are all files of the package: a change to any may change what a cache
 // holds.
 //
-//go:embed atom.go cache.go canonkeys.go change.go check.go checkatom.go checkspell.go cited.go codes.go conflict.go decode.go draft.go draw.go edit.go find.go graph.go header.go index.go indexpage.go lexicon.go link.go links.go linkscan.go load.go lookup.go markdown.go parse.go postings.go print.go rank.go record.go reload.go reserved.go rows.go scalar.go scan.go scanflow.go search.go skim.go snapshot.go snippet.go table.go uri.go value.go visible.go vocabulary.go walk.go words.go
+//go:embed atom.go cache.go canonkeys.go change.go check.go checkatom.go checkspell.go cited.go codes.go conflict.go decode.go draw.go edit.go find.go graph.go header.go index.go indexpage.go lexicon.go link.go links.go linkscan.go load.go lookup.go markdown.go parse.go postings.go print.go rank.go record.go reload.go reserved.go rows.go scalar.go scan.go scanflow.go search.go skim.go snapshot.go snippet.go table.go uri.go value.go visible.go walk.go words.go
 var parserSources embed.FS
 
 // parserVersion identifies the parser: a hash of the sources of this package and of the
@@ -67,8 +67,6 @@ type snapshot struct {
 	mentions table
 	head     []byte  // the time it was made, the authorities, the problems of the files and of the walk
 	stats    []byte  // size, time and inode of each row's file, eight bytes each
-	wordAt   offsets // where each word begins
-	wordText []byte
 	recordAt offsets // where each row's record begins
 	records  []byte
 
@@ -80,7 +78,7 @@ type snapshot struct {
 func (s *snapshot) sections() []*[]byte {
 	c := &s.rows.columns
 	out := []*[]byte{
-		&s.head, &s.stats, (*[]byte)(&s.wordAt), &s.wordText, (*[]byte)(&s.recordAt),
+		&s.head, &s.stats, (*[]byte)(&s.recordAt),
 		&c.names, (*[]byte)(&c.begin), (*[]byte)(&c.cut), &c.state, &c.types, (*[]byte)(&c.typeAt), (*[]byte)(&c.typeRow),
 		(*[]byte)(&c.out), (*[]byte)(&c.outTo), (*[]byte)(&c.outHow), (*[]byte)(&c.in), (*[]byte)(&c.inFrom), (*[]byte)(&c.inHow),
 		(*[]byte)(&c.looseAt), &c.loose,
@@ -119,38 +117,40 @@ func encodeCache(r *rows, stats []stat, walk []Problem, now time.Time) []byte {
 	return out
 }
 
-// buildRecords makes the words, the mentions and the records. It returns the records in
-// consecutive pieces, and their size.
+// buildRecords makes the mentions and the records. It returns the records in consecutive
+// pieces, and their size.
 func (s *snapshot) buildRecords() (records [][]byte, size int) {
-	drafts, of := s.rows.makeDrafts()
-	lists := make([][]hashedName, len(drafts))
-	for i := range drafts {
-		lists[i] = drafts[i].mentions
-	}
-	s.mentions = newTable(slices.Concat(lists...))
-	all, words := mergeVocabularies(of)
-	s.wordAt, s.recordAt = s.wordAt.add(0), s.recordAt.add(0)
-	for _, w := range words {
-		s.wordText = append(s.wordText, w...)
-		s.wordAt = s.wordAt.add(uint64(len(s.wordText)))
-	}
-	ends := make([]ints, len(drafts))
-	records = make([][]byte, len(drafts))
-	runWorkers(len(drafts), func() func(from, to int) {
-		var room []byte
+	r := s.rows
+	parts := (r.len() + batchSize - 1) / batchSize
+	mentions, ends := make([][]hashedName, parts), make([]ints, parts)
+	records = make([][]byte, parts)
+	runWorkers(r.len(), func() func(from, to int) {
+		var e encoder
+		room, ar := newRoom(), new(arena)
 		return func(from, to int) {
-			for i := from; i < to; i++ {
-				room, ends[i] = drafts[i].encodeRecords(all, room)
-				records[i] = slices.Clone(room)
-				drafts[i] = draft{} // free it: a large bundle should not have all drafts and records in memory
+			k := from / batchSize
+			e.b = e.b[:0]
+			for i := int32(from); i < int32(to); i++ {
+				if r.state[i] != rowNone {
+					*ar = room
+					a := r.peekAtom(i, ar)
+					e.writeRecord(a)
+					if r.isKept(i) {
+						mentions[k] = referencesOf(a).appendMentions(i, mentions[k])
+					}
+				}
+				ends[k] = ends[k].add(uint32(len(e.b)))
 			}
+			records[k] = slices.Clone(e.b)
 		}
 	})
-	for i, list := range ends {
-		for k := range list.len() {
-			s.recordAt = s.recordAt.add(uint64(size) + uint64(list.at(k)))
+	s.mentions = newTable(slices.Concat(mentions...))
+	s.recordAt = s.recordAt.add(0)
+	for k, list := range ends {
+		for n := range list.len() {
+			s.recordAt = s.recordAt.add(uint64(size) + uint64(list.at(n)))
 		}
-		size += len(records[i])
+		size += len(records[k])
 	}
 	return records, size
 }
@@ -183,9 +183,7 @@ func openCache(cache []byte, f fs.FS) (*snapshot, error) {
 		return nil, ErrCache
 	}
 	r.atoms, r.disk = make([]atomic.Pointer[Atom], n), f
-	w := &wordTable{at: s.wordAt, text: s.wordText}
-	w.boxes = sync.OnceValue(w.boxWords)
-	r.decode = func(i int32, ar *arena) *Atom { return s.decodeAtom(f, i, w, ar) }
+	r.decode = func(i int32, ar *arena) *Atom { return s.decodeAtom(f, i, ar) }
 	r.mentions = func() table { return s.mentions }
 	return s, nil
 }
@@ -217,12 +215,12 @@ func (s *snapshot) statAt(i int) stat {
 
 // decodeAtom returns the atom of a row from its record. If the record is damaged, it reads
 // the file again.
-func (s *snapshot) decodeAtom(f fs.FS, i int32, w *wordTable, ar *arena) *Atom {
+func (s *snapshot) decodeAtom(f fs.FS, i int32, ar *arena) *Atom {
 	file := s.rows.pathOf(i)
 	from, to := s.recordAt.span(int(i), len(s.records))
 	record := ints(s.records[from:to])
 	whole := len(record) >= 4 && record.at(0) == checksum(record[4:])
-	d := decoder{s: unsafeString(record[min(4, len(record)):]), words: w, arena: ar, bad: !whole}
+	d := decoder{s: unsafeString(record[min(4, len(record)):]), arena: ar, bad: !whole}
 	a := &alloc(&ar.atoms, 1, ar.least)[0]
 	*a = Atom{Path: file, disk: &alloc(&ar.disks, 1, ar.least)[0]}
 	*a.disk = original{f: f}
@@ -236,35 +234,6 @@ func (s *snapshot) decodeAtom(f fs.FS, i int32, w *wordTable, ar *arena) *Atom {
 		}
 	}
 	return &Atom{Path: file, ID: s.rows.idOf(i)}
-}
-
-// wordTable holds the frequent texts by number.
-type wordTable struct {
-	at    offsets
-	text  []byte
-	boxes func() []any
-}
-
-// len returns the number of words; 0 for nil.
-func (w *wordTable) len() int {
-	if w == nil {
-		return 0
-	}
-	return max(0, w.at.len()-1)
-}
-
-func (w *wordTable) nthWord(i int) string {
-	from, to := w.at.span(i, len(w.text))
-	return unsafeString(w.text[from:to])
-}
-
-// boxWords boxes each word as a value once.
-func (w *wordTable) boxWords() []any {
-	out := make([]any, w.len())
-	for i := range out {
-		out[i] = w.nthWord(i)
-	}
-	return out
 }
 
 // arena allocates slices in large pieces, for atoms that are freed together; least is the

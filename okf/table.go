@@ -1,10 +1,6 @@
 package okf
 
-import (
-	"encoding/binary"
-	"strings"
-	"sync"
-)
+import "encoding/binary"
 
 // ints is a column of numbers below 2^32 in four bytes each, little endian, both in memory
 // and in a cache. Reading beyond the end returns 0, so that a damaged cache cannot cause a
@@ -104,7 +100,7 @@ func (t table) bucketRange(hash uint32) (from, to int) {
 }
 
 // hashText is a checksum, because a cache needs the same hash in every process. Names that
-// were made to collide fill one bucket, which bucketByName handles.
+// were made to collide fill one bucket, and looking one up then takes as long as the bucket.
 func hashText(s string) uint32 { return checksum(unsafeBytes(s)) }
 
 // nameKind is a kind of name that a row has.
@@ -131,60 +127,9 @@ func (r *rows) tableOf(k nameKind) *table {
 	return &r.uris
 }
 
-// longBucket is the number of rows above which a bucket is long. This does not happen by
-// chance, as there are as many buckets as names. It takes a name that many files share, or
-// names that were made to collide.
-const longBucket = 64
-
-// candidates returns the rows that may have a name, in order: those of its bucket or, if
-// that is long, those that do have the name.
+// candidates returns the rows that may have a name, in order: those of its bucket.
 func (r *rows) candidates(k nameKind, name string) ints {
 	t := r.tableOf(k)
 	from, to := t.bucketRange(hashText(name))
-	if to-from > longBucket {
-		return r.bucketByName(k, from, to)[name]
-	}
 	return t.rows[4*from : 4*to]
-}
-
-// bucketKey is a long bucket: its table and its beginning.
-type bucketKey struct {
-	kind nameKind
-	from int
-}
-
-// bucketByName returns the rows of a long bucket by name. It is computed once.
-func (r *rows) bucketByName(k nameKind, from, to int) map[string]ints {
-	key := bucketKey{k, from}
-	made, ok := r.buckets.Load(key)
-	if !ok {
-		made, _ = r.buckets.LoadOrStore(key, sync.OnceValue(func() map[string]ints {
-			rows, of := r.tableOf(k).rows[4*from:4*to], map[string]ints{}
-			for n := range rows.len() {
-				if i := int32(rows.at(n)); i >= 0 && int(i) < r.len() {
-					for _, name := range r.namesOf(k, i) {
-						of[name] = of[name].add(uint32(i))
-					}
-				}
-			}
-			return of
-		}))
-	}
-	return made.(func() map[string]ints)()
-}
-
-// namesOf returns the names of a kind that a row has.
-func (r *rows) namesOf(k nameKind, i int32) []string {
-	switch k {
-	case byID:
-		return []string{string(r.idOf(i))}
-	case byFile:
-		return []string{strings.TrimSuffix(r.pathOf(i), ".md")}
-	case byStem:
-		return r.stemsOf(i)
-	}
-	if !r.isKept(i) {
-		return nil
-	}
-	return []string{r.uriOf(i)}
 }
