@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
-	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
@@ -170,8 +170,7 @@ func (r *Repo) findCommon() error {
 	return nil
 }
 
-// openStore chooses the reader: odd itself with go-git for refs, or git if go-git does not support the repository's
-// format and extensions. gogit.Open is called only to find that out.
+// openStore chooses the reader: odd itself with go-git for refs, or git for a repository that canRead refuses.
 func (r *Repo) openStore() {
 	var dot billy.Filesystem = osfs.New(r.gitDir)
 	if r.common != r.gitDir {
@@ -179,7 +178,7 @@ func (r *Repo) openStore() {
 	}
 	st := filesystem.NewStorageWithOptions(dot, cache.NewObjectLRU(0), filesystem.Options{})
 	slow := &gitStore{run: r.git, batch: &batch{run: r.git}}
-	if _, err := gogit.Open(st, nil); err != nil {
+	if !canRead(st) {
 		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
@@ -190,4 +189,23 @@ func (r *Repo) openStore() {
 	if _, err := os.Readlink(filepath.Join(r.gitDir, "HEAD")); err == nil { // core.preferSymlinkRefs
 		r.refs = refs{run: r.git, packed: r.refs.packed}
 	}
+}
+
+// canRead reports whether the repository has a format that odd and go-git read: version 0 or 1, and of git's
+// extensions (gitrepository-layout) none that changes anything, such as another hash or another store of refs. The
+// root package of go-git says the same, but it links every transport of git, ssh and OpenPGP into odd.
+func canRead(st *filesystem.Storage) bool {
+	if _, err := st.Reference(plumbing.HEAD); errors.Is(err, plumbing.ErrReferenceNotFound) {
+		return false
+	}
+	cfg, err := st.Config()
+	if err != nil {
+		return false
+	}
+	for _, o := range cfg.Raw.Section("extensions").Options {
+		if name := strings.ToLower(o.Key); name != "noop" && name != "noop-v1" {
+			return false
+		}
+	}
+	return slices.Contains([]string{"", "0", "1"}, string(cfg.Core.RepositoryFormatVersion))
 }
