@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -339,10 +341,6 @@ func leaseEdit(env Env) *cli.Command {
 func runLeaseEdit(c *cli.Context, env Env) error {
 	o := gateOptions{yes: c.Bool("yes"), json: c.Bool("json")}
 	o.act = gate.Act{Gate: gate.Framing, Kind: "draft", To: gate.Stance(c.String("to")), Reason: oneLine(c.String("reason"))}
-	editor := strings.Fields(env.Getenv("EDITOR"))
-	if len(editor) == 0 {
-		return usage("gate lease edit: $EDITOR is not set; set it, or run odd gate lease draft > lease.toml, edit that file, and odd gate framing --draft lease.toml")
-	}
 	v, err := openToDecide(c.Context, env, "lease edit")
 	if err != nil {
 		return err
@@ -353,7 +351,10 @@ func runLeaseEdit(c *cli.Context, env Env) error {
 	}
 	f := v.newDraft(s)
 	before := gate.PrintLease(f)
-	after, err := editText(c.Context, env, editor, "lease.toml", before)
+	after, err := v.editText(c.Context, "lease.toml", before)
+	if errors.Is(err, errNoEditor) {
+		return usage("gate lease edit: %v, or run odd gate lease draft > lease.toml, edit that file, and odd gate framing --draft lease.toml", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -367,9 +368,17 @@ func runLeaseEdit(c *cli.Context, env Env) error {
 	return runGate(c.Context, env, o)
 }
 
-// editText returns b as the person's editor leaves it, in a file of that name. The editor is
-// words, never a shell's text.
-func editText(ctx context.Context, env Env, editor []string, name string, b []byte) ([]byte, error) {
+// editText returns b as the person's editor leaves it, in a file of that name. The editor is the one
+// that git would take, as words and never a shell's text, and it has the terminal itself.
+func (v *view) editText(ctx context.Context, name string, b []byte) ([]byte, error) {
+	configured, err := v.repo.Config(ctx, "core.editor")
+	if err != nil {
+		return nil, err
+	}
+	editor := strings.Fields(cmp.Or(v.env.Getenv("GIT_EDITOR"), configured, v.env.Getenv("VISUAL"), v.env.Getenv("EDITOR")))
+	if len(editor) == 0 {
+		return nil, errNoEditor
+	}
 	dir, err := os.MkdirTemp("", "odd-edit-")
 	if err != nil {
 		return nil, err
@@ -379,9 +388,17 @@ func editText(ctx context.Context, env Env, editor []string, name string, b []by
 	if err := os.WriteFile(name, b, 0o600); err != nil {
 		return nil, err
 	}
-	err = repo.Edit(ctx, append(editor, name), repo.Terminal{Dir: env.Dir, Env: env.Environ, In: env.Stdin, Out: env.Stdout, Err: env.Stderr})
-	if err != nil {
+	at := repo.Terminal{Dir: v.env.Dir, Env: v.env.Environ, In: v.env.Stdin, Out: v.env.Stdout, Err: v.env.Stderr}
+	if tty, err := v.env.TTY(); err == nil {
+		defer tty.Close()
+		if f, ok := tty.(*os.File); ok {
+			at.In, at.Out, at.Err = f, f, f
+		}
+	}
+	if err = repo.Edit(ctx, append(editor, name), at); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(name)
 }
+
+var errNoEditor = errors.New("EDITOR is not set; set it")

@@ -31,9 +31,10 @@ func reviewVerb(env Env) *cli.Command {
 			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n"+
 			"shows that atom and the lines of the documents that it comes from.\n\n"+
 			"--each shows one atom after another and asks whether you take it, verify it,\n"+
-			"leave it out or edit it in $EDITOR. You may quit and go on later; what you\n"+
-			"decided stays in this clone. odd approve TASK then does it. Atoms that change\n"+
-			"are asked again.",
+			"leave it out or edit it, in the editor that git takes. You may quit and go on\n"+
+			"later; what you decided stays in this clone. odd approve TASK then does it.\n"+
+			"Atoms that change are asked again. Where an atom has the text of its source\n"+
+			"word for word, it is shown once.",
 		do(env, runReview),
 		&cli.BoolFlag{Name: "each", Usage: "decide on one atom after another in a terminal; only a person can"},
 		&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},

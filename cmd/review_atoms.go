@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,7 +74,8 @@ func (a proposedAtom) firstSource() string {
 // citation is a text that an atom cites, as the session read it.
 type citation struct {
 	Resource string   `json:"resource"`
-	From     int      `json:"from,omitempty"` // its first line; 0 for a source that names no lines
+	Heading  string   `json:"heading,omitempty"` // that it stands under, without marks
+	From     int      `json:"from,omitempty"`    // its first line; 0 for a source that names no lines
 	Lines    []string `json:"lines,omitempty"`
 	Missing  string   `json:"missing,omitempty"` // why there are none
 }
@@ -102,7 +104,7 @@ func (v *view) citedBy(a proposedAtom, base repo.OID) ([]citation, error) {
 			if p[1] > len(all) {
 				c.Missing = fmt.Sprintf("it has %s", countNoun(len(all), "line"))
 			} else {
-				c.Lines = all[p[0]-1 : p[1]]
+				c.Lines, c.Heading = all[p[0]-1:p[1]], headingAbove(all[:p[0]-1])
 			}
 			out = append(out, c)
 		}
@@ -110,30 +112,109 @@ func (v *view) citedBy(a proposedAtom, base repo.OID) ([]citation, error) {
 	return out, nil
 }
 
-// atomBeside shows an atom of a proposal, as a diff where it was there before, and the
-// text that it cites.
+// headingAbove returns the last heading of lines, "" for none.
+func headingAbove(lines []string) (heading string) {
+	fence := ""
+	for i, l := range lines {
+		l = strings.TrimRight(l, " \t\r")
+		mark := l[:len(l)-len(strings.TrimLeft(l, "`~"))]
+		under := strings.Trim(l, "=") == "" || strings.Trim(l, "-") == ""
+		switch text := strings.TrimLeft(l, "#"); {
+		case len(mark) >= 3 && fence == "":
+			fence = mark
+		case fence != "" && strings.HasPrefix(mark, fence) && mark == l:
+			fence = ""
+		case fence != "":
+		case text != l && strings.HasPrefix(text, " "):
+			heading = strings.TrimRight(strings.TrimSpace(text), "# ")
+		case l != "" && under && i > 0 && strings.TrimSpace(lines[i-1]) != "":
+			heading = strings.TrimSpace(lines[i-1])
+		}
+	}
+	return heading
+}
+
+// atomBeside shows an atom of a proposal, as a diff where it was there before, and the text that it
+// cites, but where that is the text of the atom word for word.
 func (v *view) atomBeside(a proposedAtom, texts []citation) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields(fmt.Sprintf("%s %s: %s %s", a.effectWord(), a.Type, a.ID, cell(a.Title))), " "))
 	if before, err := v.repo.Blob(repo.OID(a.at.Base)); a.at.Base != "" && err == nil {
 		b.Write(diff.Diff("a/"+a.at.Path, before, "b/"+a.at.Path, a.Bytes()))
 	} else {
-		b.Write(a.Bytes())
+		b.WriteString(a.withoutProvenance())
 	}
 	if len(texts) == 0 {
 		b.WriteString("\nThe atom names no source.\n")
 	}
+	same := a.at.Base == "" && quotes(a.Body(), texts)
 	for _, c := range texts {
-		if c.Missing != "" {
-			fmt.Fprintf(&b, "\nsource %s: %s\n", c.Resource, c.Missing)
-			continue
+		under := ""
+		if c.Heading != "" {
+			under = fmt.Sprintf(", under %q", c.Heading)
 		}
-		fmt.Fprintf(&b, "\nsource %s:%d\n", c.Resource, c.From)
-		for i, l := range c.Lines {
-			fmt.Fprintf(&b, "%5d  %s\n", c.From+i, l)
+		switch {
+		case c.Missing != "":
+			fmt.Fprintf(&b, "\nsource %s: %s\n", c.Resource, c.Missing)
+		case same:
+			fmt.Fprintf(&b, "\nsource %s:%d%s: it has this text word for word\n", c.Resource, c.From, under)
+		default:
+			fmt.Fprintf(&b, "\nsource %s:%d%s\n", c.Resource, c.From, under)
+			for i, l := range c.Lines {
+				fmt.Fprintf(&b, "%5d  %s\n", c.From+i, l)
+			}
 		}
 	}
 	return b.String()
+}
+
+// withoutProvenance returns the file of an atom without what odd wrote of where it is from, which is shown
+// beside it: the front matter's sources and generated, and the footnotes of its sources.
+func (a proposedAtom) withoutProvenance() string {
+	var out strings.Builder
+	front, dropped := 0, false
+	for line := range strings.Lines(string(a.Bytes())) {
+		inside := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "---")
+		switch {
+		case strings.TrimRight(line, "\n") == "---" && front < 2:
+			front, dropped = front+1, false
+		case front == 1 && !inside:
+			key, _, _ := strings.Cut(line, ":")
+			dropped = key == "sources" || key == "generated"
+		case front == 2:
+			note := slices.ContainsFunc(a.Sources, func(s okf.Source) bool { return strings.HasPrefix(line, "[^"+s.ID+"]: ") })
+			dropped = note || dropped && line == "\n" // with the blank line below
+		}
+		if !dropped {
+			out.WriteString(line)
+		}
+	}
+	return strings.TrimRight(out.String(), "\n") + "\n"
+}
+
+var (
+	footnote   = regexp.MustCompile(`\[\^[^\]]+\]`)
+	listMarker = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s`)
+)
+
+// quotes reports a body whose quoted lines are all lines of the citations, word for word and in their
+// order, with nothing of the citations left over. Spaces and list markers do not count.
+func quotes(body []byte, texts []citation) bool {
+	var said, cited strings.Builder
+	add := func(b *strings.Builder, line string) {
+		b.WriteString(strings.Join(strings.Fields(listMarker.ReplaceAllString(line, "")), ""))
+	}
+	for line := range strings.Lines(string(body)) {
+		if strings.HasPrefix(line, ">") {
+			add(&said, footnote.ReplaceAllString(line[1:], ""))
+		}
+	}
+	for _, c := range texts {
+		for _, line := range c.Lines {
+			add(&cited, line)
+		}
+	}
+	return said.Len() > 0 && said.String() == cited.String()
 }
 
 // runReviewAtom shows one atom of a proposal beside its sources.

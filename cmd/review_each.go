@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -111,7 +112,7 @@ func runReviewEach(ctx context.Context, env Env, name string) error {
 	if err := v.mayDecide(ctx, act); err != nil {
 		return err
 	}
-	w := walker{view: v, Proposal: p, atoms: v.proposedAtoms(p), draft: map[string][]byte{}}
+	w := walker{view: v, Proposal: p, atoms: inReadingOrder(v.proposedAtoms(p)), draft: map[string][]byte{}}
 	if len(w.atoms) == 0 {
 		return refuse("state", "%s: the proposal has no atoms; odd review %s shows its files", act, t.ID)
 	}
@@ -135,18 +136,37 @@ func runReviewEach(ctx context.Context, env Env, name string) error {
 	return nil
 }
 
+// inReadingOrder sorts atoms by the document and the line that they come from.
+func inReadingOrder(atoms []proposedAtom) []proposedAtom {
+	place := func(a proposedAtom) (string, int) {
+		if len(a.Sources) == 0 {
+			return "", 0
+		}
+		if at := okf.ReadPlaces(a.Sources[0].Title); len(at) > 0 {
+			return a.Sources[0].Resource, at[0][0]
+		}
+		return a.Sources[0].Resource, 0
+	}
+	slices.SortStableFunc(atoms, func(a, b proposedAtom) int {
+		file, line := place(a)
+		other, below := place(b)
+		return cmp.Or(strings.Compare(file, other), cmp.Compare(line, below))
+	})
+	return atoms
+}
+
 // askAll asks about the atoms from the first undecided one on, until the person quits
 // or has decided the last.
 func (w *walker) askAll(ctx context.Context) error {
 	open := func(a proposedAtom) bool { d, _ := w.walk.Of(a.at); return d.Take == "" }
-	helped := false // what was printed last is the help, which the atom again would push off the screen
+	said := false // what was printed last is help or an error, which the atom again would push off the screen
 	for i := max(0, slices.IndexFunc(w.atoms, open)); i < len(w.atoms); {
-		if !helped {
+		if !said {
 			if err := w.showAtom(i); err != nil {
 				return err
 			}
 		}
-		helped = false
+		said = false
 		d, _ := w.walk.Of(w.atoms[i].at)
 		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, verify, leave out, edit, next, back, quit [a,v,l,e,n,b,q, ? for help]? ", i+1, len(w.atoms), soFar(d)))
 		if err != nil {
@@ -154,10 +174,22 @@ func (w *walker) askAll(ctx context.Context) error {
 		}
 		d.Reason = ""
 		switch key {
-		case "a", "accept":
-			d.Take = review.Accept
-		case "v", "verify":
-			d.Take = review.Verified
+		case "a", "accept", "v", "verify":
+			if _, open := w.draft[w.atoms[i].at.Path]; open {
+				w.writeTTY("your edit has an error, so it would not be taken; e opens it again, r drops it\n")
+				said = true
+				continue
+			}
+			if d.Take = review.Accept; key[0] == 'v' {
+				d.Take = review.Verified
+			}
+		case "r", "revert":
+			delete(w.draft, w.atoms[i].at.Path)
+			d.Take, d.Edited, d.Reason = "", nil, ""
+			if err := w.keepDecision(d); err != nil {
+				return err
+			}
+			continue
 		case "l", "leave", "leave out":
 			d.Take = review.Leave
 			if d.Reason, err = w.askLine(ctx, "why (Enter for no reason)? "); err != nil {
@@ -165,7 +197,8 @@ func (w *walker) askAll(ctx context.Context) error {
 			}
 		case "e", "edit":
 			if err := w.editAtom(ctx, w.atoms[i], d); err != nil {
-				w.writeTTY("%v\n", err)
+				w.writeTTY("\n%v\n", err)
+				said = true
 			}
 			continue
 		case "n", "next":
@@ -178,7 +211,7 @@ func (w *walker) askAll(ctx context.Context) error {
 			return nil
 		default:
 			w.writeTTY("%s", eachKeys)
-			helped = true
+			said = true
 			continue
 		}
 		if err := w.keepDecision(d); err != nil {
@@ -192,7 +225,8 @@ func (w *walker) askAll(ctx context.Context) error {
 const eachKeys = "a  accept: take it as it is\n" +
 	"v  verify: take it and vouch for it; odd records that you checked it against its sources\n" +
 	"l  leave out: do not take it; odd asks for a reason\n" +
-	"e  edit: change its file in $EDITOR, and decide then; the change is yours\n" +
+	"e  edit: change its file in your editor, and decide then; the change is yours\n" +
+	"r  revert: drop your edit\n" +
 	"n  next: go on, and change nothing here\n" +
 	"b  back: go to the one before\n" +
 	"q  quit: stop here; the same command goes on later\n" +
@@ -230,10 +264,6 @@ func (w *walker) keepDecision(d review.Decided) error {
 
 // editAtom has the person change the file of an atom; what it was decided counts no more.
 func (w *walker) editAtom(ctx context.Context, a proposedAtom, d review.Decided) error {
-	editor := strings.Fields(w.env.Getenv("EDITOR"))
-	if len(editor) == 0 {
-		return errors.New("$EDITOR is not set; quit, set it, and run the command again")
-	}
 	before := a.Bytes()
 	if d.Edited != nil {
 		before = d.Edited
@@ -241,7 +271,7 @@ func (w *walker) editAtom(ctx context.Context, a proposedAtom, d review.Decided)
 	if b, ok := w.draft[a.at.Path]; ok {
 		before = b
 	}
-	b, err := editText(ctx, w.env, editor, path.Base(a.at.Path), before)
+	b, err := w.editText(ctx, path.Base(a.at.Path), before)
 	if err != nil {
 		return err
 	}
@@ -253,12 +283,44 @@ func (w *walker) editAtom(ctx context.Context, a proposedAtom, d review.Decided)
 	if err == nil && is.ID != a.ID {
 		err = fmt.Errorf("%s: the id is %s, and must stay %s", a.at.Path, is.ID, a.ID)
 	}
+	if err == nil {
+		err = w.checkEdit(ctx, a, b)
+	}
 	if err != nil {
 		w.draft[a.at.Path] = b
 		return fmt.Errorf("%w; nothing is kept yet, and e opens your edit again", err)
 	}
 	delete(w.draft, a.at.Path)
 	return w.keepDecision(d)
+}
+
+// checkEdit refuses an edit of which odd check would say that it is an error.
+func (w *walker) checkEdit(ctx context.Context, a proposedAtom, b []byte) error {
+	tree, err := w.repo.TreeOID(repo.OID(w.Commit), "")
+	if err != nil {
+		return err
+	}
+	if tree, err = w.repo.WriteTree(ctx, tree, repo.Changes{a.at.Path: b}); err != nil {
+		return err
+	}
+	files, err := w.repo.Tree(tree)
+	if err != nil {
+		return err
+	}
+	root, err := fs.Sub(files, w.cfg.Root)
+	if err != nil {
+		return err
+	}
+	g, found, err := okf.Load(root)
+	if err != nil {
+		return err
+	}
+	for _, p := range append(found, okf.Check(g, w.env.Now())...) {
+		if p.Path == a.Path && p.Severity == okf.Error {
+			return p
+		}
+	}
+	return nil
 }
 
 // writeTTY writes to the terminal, which obeys nothing that an agent wrote.
