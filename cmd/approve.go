@@ -170,6 +170,9 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	}
 	v.forgetWalk(t.ID)
 	v.tellOverLimit(t, p)
+	if len(v.proposedAtoms(take.Proposal)) > 0 {
+		talk(env, "%s: an agent is given an atom where its task has words of it; to give one to a role always, write owner: ROLE into its file", t.ID)
+	}
 	if o.json {
 		return printJSON(env, struct {
 			Task    string           `json:"task"`

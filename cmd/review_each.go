@@ -99,6 +99,7 @@ type walker struct {
 	atoms []proposedAtom
 	walk  review.Walk
 	draft map[string][]byte // edits that are no atoms, by path
+	owner string            // that was named last
 }
 
 // runReviewEach shows the atoms of a proposal one after another and keeps what the person
@@ -168,7 +169,7 @@ func (w *walker) askAll(ctx context.Context) error {
 		}
 		said = false
 		d, _ := w.walk.Of(w.atoms[i].at)
-		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, verify, leave out, edit, next, back, quit [a,v,l,e,n,b,q, ? for help]? ", i+1, len(w.atoms), soFar(d)))
+		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, owner, verify, leave out, edit, next, back, quit [a,o,v,l,e,n,b,q, ? for help]? ", i+1, len(w.atoms), soFar(d)))
 		if err != nil {
 			return err
 		}
@@ -190,6 +191,12 @@ func (w *walker) askAll(ctx context.Context) error {
 				return err
 			}
 			continue
+		case "o", "owner":
+			if d, err = w.giveToRole(ctx, w.atoms[i], d); err != nil {
+				w.writeTTY("%v\n", err)
+				said = true
+				continue
+			}
 		case "l", "leave", "leave out":
 			d.Take = review.Leave
 			if d.Reason, err = w.askLine(ctx, "why (Enter for no reason)? "); err != nil {
@@ -223,6 +230,7 @@ func (w *walker) askAll(ctx context.Context) error {
 }
 
 const eachKeys = "a  accept: take it as it is\n" +
+	"o  owner: take it and name the role that it belongs to, whose agents are always told it\n" +
 	"v  verify: take it and vouch for it; odd records that you checked it against its sources\n" +
 	"l  leave out: do not take it; odd asks for a reason\n" +
 	"e  edit: change its file in your editor, and decide then; the change is yours\n" +
@@ -294,24 +302,64 @@ func (w *walker) editAtom(ctx context.Context, a proposedAtom, d review.Decided)
 	return w.keepDecision(d)
 }
 
-// checkEdit refuses an edit of which odd check would say that it is an error.
-func (w *walker) checkEdit(ctx context.Context, a proposedAtom, b []byte) error {
+// giveToRole accepts an atom as the person last had it, with the role that they name as its owner.
+func (w *walker) giveToRole(ctx context.Context, a proposedAtom, d review.Decided) (review.Decided, error) {
+	prompt := "which role? "
+	if w.owner != "" {
+		prompt = fmt.Sprintf("which role [%s]? ", w.owner)
+	}
+	role, err := w.askLine(ctx, prompt)
+	if err != nil {
+		return d, err
+	}
+	role = cmp.Or(role, w.owner)
+	before := a.Bytes()
+	if d.Edited != nil {
+		before = d.Edited
+	}
+	b, err := okf.Edit(before, okf.Set{Key: string(okf.Owner), Value: role})
+	if err != nil {
+		return d, err
+	}
+	g, _, err := w.loadEdited(ctx, a, b)
+	if err != nil {
+		return d, err
+	}
+	isRole := func(typ string) bool { return strings.EqualFold(typ, "role") }
+	if is := g.Target(role, ""); is == nil || !isRole(is.Type) {
+		var known []string
+		for _, r := range g.OfType(isRole) {
+			known = append(known, string(r.ID))
+		}
+		return d, fmt.Errorf("%q is no role; the roles are %s", role, strings.Join(known, ", "))
+	}
+	w.owner, d.Edited, d.Take = role, b, review.Accept
+	return d, nil
+}
+
+// loadEdited loads the bundle of the proposal with b in place of an atom's file.
+func (w *walker) loadEdited(ctx context.Context, a proposedAtom, b []byte) (*okf.Graph, []okf.Problem, error) {
 	tree, err := w.repo.TreeOID(repo.OID(w.Commit), "")
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if tree, err = w.repo.WriteTree(ctx, tree, repo.Changes{a.at.Path: b}); err != nil {
-		return err
+		return nil, nil, err
 	}
 	files, err := w.repo.Tree(tree)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	root, err := fs.Sub(files, w.cfg.Root)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	g, found, err := okf.Load(root)
+	return okf.Load(root)
+}
+
+// checkEdit refuses an edit of which odd check would say that it is an error.
+func (w *walker) checkEdit(ctx context.Context, a proposedAtom, b []byte) error {
+	g, found, err := w.loadEdited(ctx, a, b)
 	if err != nil {
 		return err
 	}
