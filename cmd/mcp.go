@@ -1,24 +1,16 @@
 package cmd
 
 import (
-	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/drain"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/mcp"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/servers"
@@ -30,14 +22,10 @@ func mcpVerb(env Env) *cli.Command {
 		Name:  "mcp",
 		Usage: "serve the atoms to agents as an MCP server",
 		Description: "odd mcp\n" +
-			"odd mcp --at HEAD\n" +
-			"odd mcp --http 8931\n\n" +
+			"odd mcp --at HEAD\n\n" +
 			"MCP is the Model Context Protocol. Put this into the settings of an MCP\n" +
 			"client; it talks to odd on stdin and stdout:\n" +
 			"{\"mcpServers\": {\"odd\": {\"command\": \"odd\", \"args\": [\"mcp\"]}}}\n\n" +
-			"Over HTTP, odd serves only this machine, and clients must send the header\n" +
-			"\"Authorization: Bearer TOKEN\". Stderr names the url and the file with the\n" +
-			"token.\n\n" +
 			"The tools only read. With --session or the variable ODD_ANCHOR, and while the\n" +
 			"permit of that session is valid (odd help anchor), the tool task_propose also\n" +
 			"adds tasks to the backlog.",
@@ -46,21 +34,14 @@ func mcpVerb(env Env) *cli.Command {
 			&cli.StringFlag{Name: "at", Usage: "serve the atoms from commit `REV` instead of the working tree"},
 			bundleFlag(),
 			&cli.StringFlag{Name: "session", Usage: "let the anchor session `TOKEN` also add tasks, see below"},
-			&cli.IntFlag{Name: "http", Value: -1, DefaultText: "stdin and stdout", Usage: "serve over HTTP on 127.0.0.1, port `PORT`; 0 takes a free port"},
-			&cli.StringFlag{Name: "token-env", Usage: "take the HTTP token from the environment variable `NAME` (default: a random token)"},
 		},
 		Action: do(env, runMCP),
 	})
 }
 
 func runMCP(c *cli.Context, env Env) error {
-	src, port := sourceFor(c), c.Int("http")
-	switch {
-	case port < -1 || port > 65535:
-		return usage("mcp: --http %d; want a port from 0 to 65535", port)
-	case c.String("token-env") != "" && port < 0:
-		return usage("mcp: --token-env is for --http")
-	case c.IsSet("session") && src.rev != "":
+	src := sourceFor(c)
+	if c.IsSet("session") && src.rev != "" {
 		return usage("mcp: --at serves a past commit, which cannot be changed; leave out --session")
 	}
 	session := or(c.String("session"), env.Getenv("ODD_ANCHOR"))
@@ -72,103 +53,10 @@ func runMCP(c *cli.Context, env Env) error {
 		return err
 	}
 	go k.warmUp(c.Context)
-	s := mcp.New(k.newWorld())
-	if port >= 0 {
-		return serveHTTP(c.Context, env, s, port, c.String("token-env"))
-	}
 	if env.Terminal {
 		talk(env, "mcp: waiting for JSON-RPC on stdin; an MCP client starts this command, and odd help mcp shows how to configure one")
 	}
-	return s.Run(c.Context, mcp.Stdio(env.Stdin, env.Stdout))
-}
-
-// leastToken is the shortest token that a person may choose, in bytes, and
-// lastCalls how long a server that is told to end waits for the calls in hand.
-const (
-	leastToken = 16
-	lastCalls  = 2 * time.Second
-)
-
-// serveHTTP serves on the loopback address until ctx is done.
-func serveHTTP(ctx context.Context, env Env, s *sdk.Server, port int, tokenEnv string) error {
-	token, err := httpToken(env, tokenEnv)
-	if err != nil {
-		return err
-	}
-	l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
-	if err != nil {
-		return fmt.Errorf("--http %d: %w; choose another port, or 0 for a free one", port, err)
-	}
-	where := "the token is " + tokenEnv + "'s"
-	if tokenEnv == "" {
-		file, err := keepToken(env, l.Addr().(*net.TCPAddr).Port, token)
-		if err != nil {
-			return errors.Join(err, l.Close())
-		}
-		defer os.Remove(file)
-		where = "the token is in " + file
-	}
-	talk(env, "mcp: serving http://%s%s; %s", l.Addr(), mcp.Endpoint, where)
-	return serveUntil(ctx, mcp.HTTP(s, token), l, lastCalls)
-}
-
-// serveUntil serves until ctx is done; then the calls in hand have wait to end.
-func serveUntil(ctx context.Context, server interface {
-	Serve(net.Listener) error
-	Shutdown(context.Context) error
-	Close() error
-}, l net.Listener, wait time.Duration) error {
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	last, stop := context.WithTimeout(context.WithoutCancel(ctx), wait)
-	defer stop()
-	if err := server.Shutdown(last); err != nil {
-		_ = server.Close() // whoever is still there has had their time
-	}
-	return ctx.Err()
-}
-
-// httpToken returns the token of a server: the environment's, or 256 random bits.
-func httpToken(env Env, name string) (string, error) {
-	if name != "" {
-		token := env.Getenv(name)
-		if len(token) < leastToken {
-			return "", refuse("token", "--token-env %s: holds %d bytes; want %d or more, such as openssl rand -hex 32 makes", name, len(token), leastToken)
-		}
-		return token, nil
-	}
-	b := make([]byte, 32)
-	if err := env.readRandom(b); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(b), nil
-}
-
-// keepToken writes the token where only its owner reads it and no session may.
-func keepToken(env Env, port int, token string) (string, error) {
-	r, err := repo.Open(env.Dir, env.Environ)
-	if err != nil {
-		return "", refuse("no-repository", "there is no git directory to keep the token in; name an environment variable with --token-env")
-	}
-	dir := filepath.Join(r.CommonDir(), "odd")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, fmt.Sprintf("mcp-%d.token", port))
-	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(token + "\n")
-	return file, errors.Join(err, f.Close())
+	return mcp.New(k.newWorld()).Run(c.Context, mcp.Stdio(env.Stdin, env.Stdout))
 }
 
 func mcpServers(env Env) *cli.Command {

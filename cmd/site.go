@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -233,8 +234,8 @@ func runServe(ctx context.Context, env Env, port int) error {
 	if port < 0 || port > 65535 {
 		return usage("serve: --port %d is no port; want 0 to 65535", port)
 	}
-	token, err := httpToken(env, "")
-	if err != nil {
+	token := make([]byte, 32)
+	if err := env.readRandom(token); err != nil {
 		return err
 	}
 	now := &livePages{env: env}
@@ -246,11 +247,16 @@ func runServe(ctx context.Context, env Env, port int) error {
 		return fmt.Errorf("--port %d: %w; choose another port, or 0 for a free one", port, err)
 	}
 	// The address goes to stdout: talk would take the token out of it.
-	if _, err := fmt.Fprintf(env.Stdout, "http://%s/?token=%s\n", l.Addr(), token); err != nil {
+	if _, err := fmt.Fprintf(env.Stdout, "http://%s/?token=%x\n", l.Addr(), token); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	talk(env, "serve: open that address in a browser; Ctrl-C ends it")
-	return serveUntil(ctx, site.Server(l.Addr().String(), token, now.currentPages), l, 0)
+	server := site.Server(l.Addr().String(), hex.EncodeToString(token), now.currentPages)
+	defer context.AfterFunc(ctx, func() { server.Close() })()
+	if err := server.Serve(l); ctx.Err() == nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 // livePages are drawn anew when the tip of the board has moved.

@@ -70,5 +70,9 @@ func fenceOf(line []byte) string {
 	if len(line)-len(text) > 3 {
 		return ""
 	}
-	return fenceRun(unsafeString(text))
+	run := fenceRun(unsafeString(text))
+	if run != "" && run[0] == '`' && bytes.IndexByte(text[len(run):], '`') >= 0 {
+		return "" // a code span
+	}
+	return run
 }

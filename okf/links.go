@@ -171,6 +171,33 @@ func (a *Atom) Sections() (out []Section) {
 	return out
 }
 
+// CodeBlock is a fenced block of an atom's body.
+type CodeBlock struct {
+	Info, Text string // Info is what follows the opening fence
+	Line       int    // 1-based line of the opening fence in the file
+	Open       bool   // no line closes it
+}
+
+// CodeBlocks returns the fenced blocks of the body in order, but not those inside a list
+// or a quote.
+func (a *Atom) CodeBlocks() (out []CodeBlock) {
+	fence, line := "", a.BodyLine
+	for text := range bytes.Lines(a.Body()) {
+		before, code := fence, false
+		fence, code = trackFence(fence, text)
+		switch n := len(out) - 1; {
+		case code && before == "":
+			out = append(out, CodeBlock{Info: strings.TrimSpace(strings.TrimLeft(string(text), " ")[len(fence):]), Line: line, Open: true})
+		case code && fence == "":
+			out[n].Open = false
+		case code:
+			out[n].Text += strings.ReplaceAll(string(text), "\r\n", "\n")
+		}
+		line++
+	}
+	return out
+}
+
 // unescape resolves the backslashes and entities of a link's target.
 func unescape(dest []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(dest))))

@@ -66,25 +66,26 @@ func isCarrier(typ string) bool {
 // a problem; one of canon does not.
 func findSource(a *okf.Atom) (d *decoder, src []byte, found bool) {
 	d = &decoder{path: a.Path, first: 1}
-	front, body := isFrontProfile(a), profileBlock(a.Body())
-	if !strings.EqualFold(a.Type, "persona") && !regexp.MustCompile(`(?m)^version[ \t]*:`).Match(body.text) {
-		body.found = false // an example
+	front := isFrontProfile(a)
+	block, inBody := profileBlock(a)
+	if !strings.EqualFold(a.Type, "persona") && !regexp.MustCompile(`(?m)^version[ \t]*:`).MatchString(block.Text) {
+		inBody = false // an example
 	}
 	switch {
-	case front && body.found:
-		d.add(okf.Error, codeProfile, a.BodyLine+body.line, "keep one of them", "the profile is in the frontmatter and in the body")
+	case front && inBody:
+		d.add(okf.Error, codeProfile, block.Line, "keep one of them", "the profile is in the frontmatter and in the body")
 		return d, nil, false
 	case front:
 		text := a.Bytes()[:len(a.Bytes())-len(a.Body())]
 		_, text, _ = bytes.Cut(text, []byte("\n"))
 		d.first = 2
 		return d, text[:bytes.LastIndex(text, []byte("---"))], true
-	case body.found:
-		d.first, d.strict = a.BodyLine+body.line+1, true
-		if !body.closed {
-			d.add(okf.Error, codeProfile, d.first-1, "end it with a line of its backticks", "the yaml block of the profile is never closed")
+	case inBody:
+		d.first, d.strict = block.Line+1, true
+		if block.Open {
+			d.add(okf.Error, codeProfile, block.Line, "end it with a line of its backticks", "the yaml block of the profile is never closed")
 		}
-		return d, body.text, true
+		return d, []byte(block.Text), true
 	case strings.EqualFold(a.Type, "persona"):
 		d.add(okf.Info, codeProfile, 1, "add persona: NAME and version: 1", "an atom of type persona without a profile")
 	}
@@ -108,59 +109,18 @@ func isFrontProfile(a *okf.Atom) bool {
 	})
 }
 
-// yamlBlock is a fenced block; line counts the lines of the body before its fence.
-type yamlBlock struct {
-	text          []byte
-	line          int
-	found, closed bool
-}
-
-// profileBlock returns the first fenced block of YAML; found is set if it has "persona:" in
-// its first column.
-func profileBlock(body []byte) yamlBlock {
-	if !bytes.Contains(body, []byte("persona")) {
-		return yamlBlock{}
+// profileBlock returns the first fenced block of YAML, if it has "persona:" in its first
+// column.
+func profileBlock(a *okf.Atom) (block okf.CodeBlock, found bool) {
+	if !bytes.Contains(a.Body(), []byte("persona")) {
+		return block, false
 	}
-	var b yamlBlock
-	fence, isYAML, n := "", false, 0
-	names := regexp.MustCompile(`(?m)^persona[ \t]*:`)
-	for line := range bytes.Lines(body) {
-		mark, info := fenceMark(line)
-		switch {
-		case fence == "" && mark != "":
-			fence, isYAML = mark, info == "yaml" || info == "yml"
-			b = yamlBlock{line: n}
-		case fence != "" && info == "" && strings.HasPrefix(mark, fence):
-			if isYAML {
-				b.found, b.closed = names.Match(b.text), true
-				return b
-			}
-			fence = ""
-		case fence != "":
-			b.text = append(b.text, line...)
+	for _, b := range a.CodeBlocks() {
+		if kind, _, _ := strings.Cut(strings.ToLower(b.Info), " "); kind == "yaml" || kind == "yml" {
+			return b, regexp.MustCompile(`(?m)^persona[ \t]*:`).MatchString(b.Text)
 		}
-		n++
 	}
-	b.found = fence != "" && isYAML && names.Match(b.text)
-	return b
-}
-
-// fenceMark returns the run of three or more "`" or "~" that a line begins with, and the
-// first word after it in lower case.
-func fenceMark(line []byte) (mark, info string) {
-	s := strings.TrimRight(string(line), " \t\r\n")
-	trimmed := strings.TrimLeft(s, " ")
-	if len(s)-len(trimmed) > 3 || len(trimmed) < 3 || trimmed[0] != '`' && trimmed[0] != '~' {
-		return "", ""
-	}
-	n := len(trimmed) - len(strings.TrimLeft(trimmed, trimmed[:1]))
-	if n < 3 || trimmed[0] == '`' && strings.Contains(trimmed[n:], "`") {
-		return "", ""
-	}
-	if words := strings.Fields(trimmed[n:]); len(words) > 0 {
-		info = strings.ToLower(words[0])
-	}
-	return trimmed[:n], info
+	return block, false
 }
 
 // checkIdentity checks the profile against its atom: the uri, and the name and version in

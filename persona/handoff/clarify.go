@@ -25,12 +25,10 @@ func Clarify(h Handoff, key, sentence string) ([]byte, error) {
 	case shape == deliver.Objects:
 		return nil, fmt.Errorf("%s: %s is a list of objects; hand over a new one that derives from this", h.Path, key)
 	}
-	keys := []string{key}
-	lines, _ := cutBody(h.Atom)
-	s, headed := readSections(h.Atom, lines, keys)[key]
+	s, headed := readSections(h.Atom, []string{key})[key]
 	_, front := h.Atom.Field(key)
 	if headed && len(s.items) > 0 && !front {
-		return addToBody(h, lines, key, s, sentence)
+		return addToBody(h, key, s, sentence)
 	}
 	if shape == deliver.Word {
 		return okf.Edit(h.Atom.Bytes(), okf.Set{Key: key, Value: strings.TrimSpace(h.Atom.Text(key) + "\n" + sentence)})
@@ -39,21 +37,15 @@ func Clarify(h Handoff, key, sentence string) ([]byte, error) {
 }
 
 // addToBody adds the sentence as a list item after the section's last line.
-func addToBody(h Handoff, lines []line, key string, s section, sentence string) ([]byte, error) {
+func addToBody(h Handoff, key string, s section, sentence string) ([]byte, error) {
 	if saysNone(s.items) {
 		return nil, fmt.Errorf("%s:%d: %s says %q; change it by hand", h.Path, s.line, key, s.items[0])
 	}
-	heads := h.Atom.Headings()
-	i := slices.IndexFunc(heads, func(o okf.Heading) bool { return o.Line == s.line })
-	end := h.Atom.BodyLine + len(lines)
-	for _, next := range heads[i+1:] {
-		if next.Level <= heads[i].Level {
-			end = next.Line
-			break
-		}
-	}
 	all := strings.SplitAfter(string(h.Atom.Bytes()), "\n")
-	at := min(end-1, len(all)) // lines before the next heading
+	at := len(all)
+	if s.end > 0 {
+		at = s.end - 1 // lines before the next heading
+	}
 	for at > s.line && strings.TrimSpace(all[at-1]) == "" {
 		at--
 	}

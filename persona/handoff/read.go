@@ -112,20 +112,19 @@ func (r *reader) readTransition(from, to contract.Mode) (contract.Transition, bo
 // readDeliverable collects the keys of the schema from the front matter, the sections of
 // the body and its json block, and decodes them as one object.
 func (r *reader) readDeliverable(schema string) deliver.Deliverable {
-	lines, blocks := cutBody(r.a)
 	keys := deliver.Keys(schema)
 	for _, key := range keys {
 		if f, ok := r.a.Field(key); ok && f.Value != nil {
 			r.setValue(key, f.Line, coerceValue(f.Value, deliver.ShapeOf(schema, key)))
 		}
 	}
-	found := readSections(r.a, lines, keys)
+	found := readSections(r.a, keys)
 	for _, key := range keys {
 		if s, ok := found[key]; ok {
 			r.readSection(schema, key, s)
 		}
 	}
-	r.readBlock(schema, blocks)
+	r.readBlock(schema)
 	return r.decode(schema, keys)
 }
 
@@ -191,27 +190,27 @@ func (r *reader) readSection(schema, key string, s section) {
 
 // readBlock takes the keys of the only json block with a deliverable's schema. A json block
 // of another kind is an example and is ignored.
-func (r *reader) readBlock(schema string, blocks []fencedBlock) {
+func (r *reader) readBlock(schema string) {
 	first := 0
-	for _, b := range blocks {
-		kind, _, _ := strings.Cut(b.info, " ")
-		if kind != "json" || !slices.ContainsFunc(deliver.Schemas(), func(s string) bool { return strings.Contains(b.text, `"`+s+`"`) }) {
+	for _, b := range r.a.CodeBlocks() {
+		kind, _, _ := strings.Cut(b.Info, " ")
+		if kind != "json" || !slices.ContainsFunc(deliver.Schemas(), func(s string) bool { return strings.Contains(b.Text, `"`+s+`"`) }) {
 			continue
 		}
 		switch {
-		case b.open:
-			r.addProblem(b.line, "the json block is not closed", "end it with a line of as many backticks")
+		case b.Open:
+			r.addProblem(b.Line, "the json block is not closed", "end it with a line of as many backticks")
 		case first > 0:
-			r.addProblem(b.line, fmt.Sprintf("a second deliverable, the first is on line %d", first), "keep one")
+			r.addProblem(b.Line, fmt.Sprintf("a second deliverable, the first is on line %d", first), "keep one")
 		default:
-			first = b.line
+			first = b.Line
 			r.readObject(schema, b)
 		}
 	}
 }
 
-func (r *reader) readObject(schema string, b fencedBlock) {
-	d, err := deliver.Decode(schema, []byte(b.text))
+func (r *reader) readObject(schema string, b okf.CodeBlock) {
+	d, err := deliver.Decode(schema, []byte(b.Text))
 	var ps deliver.Problems
 	if errors.As(err, &ps) {
 		for _, p := range ps {
@@ -219,7 +218,7 @@ func (r *reader) readObject(schema string, b fencedBlock) {
 			if p.At != "" {
 				text = p.At + ": " + text
 			}
-			r.addProblem(b.line+p.Line, text, "")
+			r.addProblem(b.Line+p.Line, text, "")
 		}
 		return
 	}
@@ -229,7 +228,7 @@ func (r *reader) readObject(schema string, b fencedBlock) {
 	}
 	for _, key := range deliver.Keys(schema) {
 		if raw, ok := keys[key]; ok {
-			r.setValue(key, b.line, raw)
+			r.setValue(key, b.Line, raw)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (g glyphs) once(s string) (string, []string) {
 	out := make([]string, 0, len(parts))
 	var taken []string
 	for i := 0; i < len(parts); {
-		if g.set(parts[i]) == "" {
+		if !g.has(parts[i]) {
 			rest, hid := g.unjoin(parts[i])
 			if hid {
 				taken = append(taken, parts[i])
@@ -39,7 +39,7 @@ func (g glyphs) once(s string) (string, []string) {
 			i++
 			continue
 		}
-		for ; i < len(parts) && g.set(parts[i]) != ""; i++ {
+		for ; i < len(parts) && g.has(parts[i]); i++ {
 			taken = append(taken, parts[i])
 		}
 		left, right := "", ""

@@ -79,11 +79,5 @@ func heuristic() []Detector {
 		{Name: "other-artifact", Trips: "the result is about another artifact than the session", notice: otherArtifact},
 		{Name: "unchanged-fix", Modes: in(contract.Resolution), Trips: "nothing was changed for a finding that should be fixed", notice: unchangedFix},
 		{Name: "unmarked-turn", Trips: "a turn of a dialogue has no marker (holding, yielding or done)", notice: unmarkedTurn},
-		{Name: "missing-signature", Trips: "the persona speaks without its signature", notice: missingSignature},
-		{Name: "stacked-glyphs", Trips: "two persona glyphs (emoji) are in one line", notice: stackedGlyphs},
-		{Name: "crowded-paragraph", Trips: "two persona glyphs (emoji) are in one paragraph", notice: crowdedParagraph},
-		{Name: "mixed-palettes", Trips: "glyphs of two palettes are in one output", notice: mixedPalettes},
-		{Name: "improvised-emoji", Trips: "an emoji belongs to no persona", notice: improvisedEmoji},
-		{Name: "low-words-up-high", Trips: "words of the river palette are beside glyphs of the tower palette", notice: lowWordsUpHigh},
 	}, wordings()...)
 }

@@ -68,10 +68,6 @@ func marked(m string) change {
 func nothing(*contract.Contract, *Output)                {}
 func assistant(c *contract.Contract, _ *Output)          { c.Engagement = contract.Assistant }
 func withoutDeliverable(_ *contract.Contract, o *Output) { o.Deliverable = nil }
-func oddie(c *contract.Contract, _ *Output)              { c.Persona = &contract.Profile{Name: "oddie"} }
-func both(c *contract.Contract, _ *Output) {
-	c.Persona, c.Participants = &contract.Profile{Name: "oddie"}, []*contract.Profile{{Name: "orville"}}
-}
 
 func surfaced(s contract.SurfaceRule) change {
 	return func(c *contract.Contract, _ *Output) { c.Surface = s }
@@ -125,12 +121,6 @@ func heuristicDrills() map[string]drill {
 		"other-artifact":    {contract.Validation, func(_ *contract.Contract, o *Output) { o.Deliverable.Findings.Artifact = "terms/ebb.md" }, nothing},
 		"unchanged-fix":     {contract.Resolution, remedy(deliver.Remedy{Finding: "F1", Why: "the claim does not hold"}), nothing},
 		"unmarked-turn":     {contract.Execution, all(assistant, says("progress", "reading")), all(assistant, says("progress", "reading"), marked("holding"))},
-		"missing-signature": {"", all(oddie, says("progress", "reading")), all(oddie, says("progress", "reading 🦦"))},
-		"stacked-glyphs":    {"", all(oddie, says("progress", "🦦 reading 🦅")), all(both, says("progress", "🦦🦅 reading"))},
-		"crowded-paragraph": {"", says("progress", "🦦 reading\nand 🌊 on"), says("progress", "🦦 reading\n\nand 🌊 on")},
-		"mixed-palettes":    {"", says("progress", "🌊 low", "🗼 high"), says("progress", "🌊 low", "🦦 here", "🪵 low")},
-		"improvised-emoji":  {"", says("progress", "🎉 read"), says("progress", "read ✅ ⚠ → ★")},
-		"low-words-up-high": {"", says("progress", "🗼 see downstream"), says("progress", "🌊 see downstream")},
 
 		"speculative-certainty": {contract.Planning, says("assertion", "This will always work"), says("assertion", "Assumed: it works. Unclearly put.")},
 		"planning-executes":     {contract.Planning, says("assertion", "I implemented the term"), says("assertion", "the term is to be written")},

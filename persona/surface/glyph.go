@@ -2,6 +2,7 @@ package surface
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,80 +12,57 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// Set is one set of glyphs.
-type Set struct {
-	Name      string
-	Character bool // carries the persona's character, not a state
-	Glyphs    []string
+// characterGlyphs are the standard glyphs that carry a persona's character (canon: the
+// voices' brand guides): the signatures, the river's and the tower's.
+func characterGlyphs() []string {
+	return strings.Fields("🦦 🦅 🌊 🪨 🪵 🌿 🏞️ 🌀 🗼 🛫 🛬 📡")
 }
 
-// The names of the standard sets.
-const (
-	Signature  = "signature"
-	River      = "river" // low altitude
-	Tower      = "tower" // high altitude
-	Functional = "functional"
-)
+// functionalGlyphs carry a state, and stay everywhere.
+func functionalGlyphs() []string { return strings.Fields("✅ 🟢 ⚠️ 🔴 ⏳ 🟡") }
 
-// Sets lists the standard glyphs (canon: the voices' brand guides). The duo of
-// both signatures is the one stack that is allowed, where both speak.
-func Sets() []Set {
-	return []Set{
-		{Signature, true, []string{"🦦", "🦅"}},
-		{River, true, []string{"🌊", "🪨", "🪵", "🌿", "🏞️", "🌀"}},
-		{Tower, true, []string{"🗼", "🛫", "🛬", "📡"}},
-		{Functional, false, []string{"✅", "🟢", "⚠️", "🔴", "⏳", "🟡"}},
-	}
-}
-
-// glyphs are the glyphs of one contract, each folded.
+// glyphs are the persona's glyphs of one contract, each folded.
 type glyphs struct {
-	persona    map[string]string // glyph → the set it belongs to
-	first      map[rune]bool     // what a persona glyph begins with
-	alone      map[rune]bool     // a standard one, which is one character and never part of another picture
-	functional map[string]bool
+	persona map[string]bool
+	first   map[rune]bool // what a persona glyph begins with
+	alone   map[rune]bool // a standard one, which is one character and never part of another picture
 }
 
 // glyphsOf lays the profiles' own glyphs over the standard ones. What is no
 // picture is no glyph, so that a profile cannot take letters out of texts.
 func glyphsOf(c contract.Contract) glyphs {
-	g := glyphs{map[string]string{}, map[rune]bool{}, map[rune]bool{}, map[string]bool{}}
-	for _, s := range Sets() {
-		for _, x := range s.Glyphs {
-			if s.Character {
-				g.add(s.Name, x)
-				r, _ := utf8.DecodeRuneInString(x)
-				g.alone[r] = true
-			} else {
-				g.functional[fold(x)] = true
-			}
-		}
+	g := glyphs{map[string]bool{}, map[rune]bool{}, map[rune]bool{}}
+	for _, x := range characterGlyphs() {
+		g.add(x)
+		r, _ := utf8.DecodeRuneInString(x)
+		g.alone[r] = true
 	}
 	for _, p := range speakers(c) {
 		for _, x := range p.Glyphs.Signature {
-			g.add(Signature, x)
+			g.add(x)
 		}
-		for name, xs := range p.Glyphs.Palettes {
+		for _, xs := range p.Glyphs.Palettes {
 			for _, x := range xs {
-				g.add(name, x)
+				g.add(x)
 			}
 		}
-	}
-	for x := range g.functional {
-		delete(g.persona, x)
 	}
 	return g
 }
 
-func (g glyphs) add(set, text string) {
+func (g glyphs) add(text string) {
 	for x := range clusters(text) {
-		if _, known := g.persona[fold(x)]; known || !picture(x) {
+		if !picture(x) || isFunctional(x) {
 			continue
 		}
-		g.persona[fold(x)] = set
+		g.persona[fold(x)] = true
 		r, _ := utf8.DecodeRuneInString(fold(x))
 		g.first[r] = true
 	}
+}
+
+func isFunctional(cluster string) bool {
+	return slices.ContainsFunc(functionalGlyphs(), func(x string) bool { return fold(x) == fold(cluster) })
 }
 
 // speakers are the profiles that a contract lets speak.
@@ -101,21 +79,21 @@ func speakers(c contract.Contract) []*contract.Profile {
 	return ps
 }
 
-// set is the set a grapheme cluster belongs to as a persona's glyph, "" for none.
-func (g glyphs) set(cluster string) string {
-	if g.functional[fold(cluster)] {
-		return ""
+// has reports whether a grapheme cluster is a persona's glyph, in whatever skin.
+func (g glyphs) has(cluster string) bool {
+	if isFunctional(cluster) {
+		return false
 	}
-	if s := g.persona[fold(cluster)]; s != "" {
-		return s
+	if g.persona[fold(cluster)] {
+		return true
 	}
-	found := ""
+	found := false
 	for _, r := range cluster {
 		if decorates(r) {
 			continue
 		}
-		if found = g.persona[string(r)]; found == "" {
-			return ""
+		if found = g.persona[string(r)]; !found {
+			return false
 		}
 	}
 	return found

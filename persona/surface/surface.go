@@ -15,7 +15,7 @@
 //
 // # Glyphs
 //
-// A persona's glyphs (Sets, and the profile's own) never reach a machine field,
+// A persona's glyphs (the standard ones, and the profile's own) never reach a machine field,
 // whatever the voice; in a neutral or strict voice they reach none. Functional
 // glyphs carry a state and not a character: they survive everywhere, and no
 // profile can claim one.

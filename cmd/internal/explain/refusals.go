@@ -158,7 +158,6 @@ var refusalTexts = [][]string{
 	{"tampered-repository", "Git settings, hooks or refs changed while the agent ran, so its work was discarded.", "Read what changed in the message, undo it, then `odd task ready TASK`."},
 	{"task", "The task cannot run now.", "The message says why; `odd drain --dry-run` shows it for every task."},
 	{"time_expired", "The lease would end, or has ended, before now.", "Give a later end, or draft the next lease with `odd gate framing`."},
-	{"token", "The token for the HTTP server is too short.", "Make one with `openssl rand -hex 32`."},
 	{"tool-mutates", "A tool changes files, and the role may only read.", "Leave the tool out, or hand the work to a role that may write."},
 	{"tool-not-allowed", "The role may not use this tool.", "Leave it out; `odd agent run --explain` lists every tool and why."},
 	{"transition", "The work, or the gate, cannot go from this step to that one.", "The message names what is possible from here."},

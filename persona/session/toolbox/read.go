@@ -93,7 +93,11 @@ func (b *Box) knows(p string, content []byte) {
 }
 
 func listDir(_ context.Context, c *call) (string, error) {
-	entries, err := c.b.tree.list(c.top())
+	view := c.b.tree.view()
+	if view == nil {
+		return "", failf("missing", "this session has no files")
+	}
+	entries, err := fs.ReadDir(view, c.top())
 	if err != nil {
 		return "", missing(c.top(), err)
 	}
@@ -116,22 +120,6 @@ func listDir(_ context.Context, c *call) (string, error) {
 		out = append(out, line)
 	}
 	return formatList(out, "the folder is empty"), nil
-}
-
-// list are the entries of a folder, by name.
-func (t tree) list(p string) ([]fs.DirEntry, error) {
-	switch {
-	case t.root == nil && t.files == nil:
-		return nil, failf("missing", "this session has no files")
-	case t.root == nil:
-		return fs.ReadDir(t.files, p)
-	}
-	dir, err := t.folder(p)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return entriesIn(dir)
 }
 
 // formatList returns a list, cut where it is too long.

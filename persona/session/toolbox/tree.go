@@ -151,11 +151,7 @@ func (t tree) load(p string, limit int) ([]byte, fs.FileMode, error) {
 		return nil, 0, missing(p, err)
 	}
 	defer dir.Close()
-	return loadIn(dir, path.Base(p), p, limit)
-}
-
-// loadIn is load of a name in an opened folder; p is its path, for messages.
-func loadIn(dir *os.Root, name, p string, limit int) ([]byte, fs.FileMode, error) {
+	name := path.Base(p)
 	is, err := dir.Lstat(name)
 	if err != nil {
 		return nil, 0, missing(p, err)
