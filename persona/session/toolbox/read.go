@@ -97,6 +97,9 @@ func listDir(_ context.Context, c *call) (string, error) {
 	if view == nil {
 		return "", failf("missing", "this session has no files")
 	}
+	if info, err := fs.Stat(view, c.top()); err == nil && !info.IsDir() { // a pipe would make the listing wait
+		return "", failf("not_a_folder", "%s is no folder", c.top())
+	}
 	entries, err := fs.ReadDir(view, c.top())
 	if err != nil {
 		return "", missing(c.top(), err)
