@@ -39,176 +39,121 @@ func (t Tension) String() string {
 // tensionForm is the form of a tension, for messages.
 const tensionForm = "[CONSTRAINT]⇌CTX:path/to/file:10-20[STATE]→TRIGGER[ACTION]"
 
-// tensionScanner reads one tension from the left. The first thing that is not as the
-// grammar has it ends the reading.
-type tensionScanner struct {
-	rest string
-	bad  *Problem
-}
+// The operators of a tension, with the blanks round them.
+var (
+	againstOperator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?: *(?:⇌|<->) *| +vs +)`) })
+	thenOperator    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:→|->) *TRIGGER`) })
+)
 
-func (s *tensionScanner) fail(code Code, found, want, format string, args ...any) {
-	if s.bad == nil {
-		s.bad = &Problem{Code: code, Text: fmt.Sprintf(format, args...), Found: truncate(found), Want: want}
+// scanTension reads a line from the left; the first thing that is not as the grammar
+// has it ends the reading. N is the ordinal it carries, 0 for none. The problem has
+// neither At nor Line.
+func scanTension(line string) (t Tension, bad *Problem) {
+	t.GeneratedBy = "agent"
+	fail := func(code Code, found, want, format string, args ...any) (Tension, *Problem) {
+		return t, &Problem{Code: code, Text: fmt.Sprintf(format, args...), Found: truncate(found), Want: want}
 	}
-}
-
-// scanTension reads a line. N is the ordinal it carries, 0 for none. The problem
-// has neither At nor Line.
-func scanTension(line string) (Tension, *Problem) {
-	t := Tension{GeneratedBy: "agent"}
-	s := &tensionScanner{rest: strings.TrimSpace(line)}
-	if m := tensionOrdinal().FindStringSubmatch(s.rest); m != nil {
+	rest := strings.TrimSpace(line)
+	if m := tensionOrdinal().FindStringSubmatch(rest); m != nil {
 		t.N, _ = strconv.Atoi(m[1])
-		s.rest = s.rest[len(m[0]):]
+		rest = rest[len(m[0]):]
 	}
-	t.Constraint = s.readGroup("the constraint", "[CONSTRAINT]")
-	s.readOperator("between the constraint and its place", "⇌", "<->", "vs")
-	ctx, found := s.readContext()
-	if found {
-		t.State, t.Path = s.splitState(ctx)
-		t.Path, t.Start, t.End = s.readPlace(t.Path)
-	}
-	s.readLiteral("TRIGGER", "TRIGGER[ACTION]")
-	t.Trigger = s.readGroup("the trigger", "TRIGGER[ACTION]")
-	if rest := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s.rest), ",")); rest != "" {
-		want := "one tension a line, and nothing behind its last ]"
-		if looksLikeTension(rest) {
-			s.fail(TenSyntax, rest, want, "a second tension begins on the same line")
-		}
-		s.fail(TenSyntax, rest, want, "something stands behind the trigger")
-	}
-	return t, s.bad
-}
-
-// readGroup reads a balanced [ … ] and returns what is in it, trimmed.
-func (s *tensionScanner) readGroup(what, want string) string {
-	s.rest = strings.TrimLeft(s.rest, " ")
-	if !strings.HasPrefix(s.rest, "[") {
-		s.fail(TenSyntax, s.rest, want, "%s is not in brackets", what)
-		return ""
-	}
-	end := groupEnd(s.rest)
+	end := groupEnd(rest)
 	if end < 0 {
-		s.fail(TenSyntax, s.rest, want, "the bracket that opens %s is not closed", what)
-		return ""
+		return fail(TenSyntax, rest, "[CONSTRAINT]", "the constraint is not in brackets that close")
 	}
-	in := strings.TrimSpace(s.rest[1 : end-1])
-	s.rest = s.rest[end:]
-	return in
-}
-
-// readOperator passes one of the forms, with blanks round it.
-func (s *tensionScanner) readOperator(where string, forms ...string) {
-	before := s.rest
-	s.rest = strings.TrimLeft(s.rest, " ")
-	for _, f := range forms {
-		rest, ok := strings.CutPrefix(s.rest, f)
-		if ok && (f != "vs" || before != s.rest && strings.HasPrefix(rest, " ")) {
-			s.rest = strings.TrimLeft(rest, " ")
-			return
+	t.Constraint, rest = strings.TrimSpace(rest[1:end-1]), rest[end:]
+	between := againstOperator().FindString(rest)
+	if between == "" {
+		return fail(TenSyntax, rest, "⇌ (or <->)", "no ⇌ between the constraint and its place")
+	}
+	rest, ok := strings.CutPrefix(rest[len(between):], "CTX:")
+	if !ok {
+		return fail(TenSyntax, rest, "CTX:path/to/file[STATE]", "no CTX: in front of the place")
+	}
+	ctx, after, depth := cutContext(rest)
+	switch want := "CTX:path/to/file[STATE]→TRIGGER[ACTION]"; {
+	case depth > 0:
+		return fail(TenSyntax, rest, want, "a bracket behind CTX: is not closed")
+	case after == "":
+		return fail(TenSyntax, rest, want, "no →TRIGGER[ACTION] behind [STATE]")
+	}
+	state := groupStart(ctx)
+	if state < 0 {
+		return fail(TenSyntax, ctx, "CTX:path/to/file[STATE]", "no [STATE] behind the place")
+	}
+	t.State = strings.TrimSpace(ctx[state+1 : len(ctx)-1])
+	place := strings.TrimSpace(ctx[:state])
+	path, lines, cited := strings.Cut(place, ":") // a path holds no colon
+	if t.Path = path; cited {
+		want := path + ":10-20, lines counted from 1"
+		m := citedLines().FindStringSubmatch(lines)
+		if m == nil {
+			return fail(CtxRange, place, want, "what stands behind the colon is not a line or a range of lines")
+		}
+		t.Start, _ = strconv.Atoi(m[1])
+		if t.End = t.Start; m[2] != "" {
+			t.End, _ = strconv.Atoi(m[2])
+		}
+		if t.Start < 1 || t.End < t.Start {
+			return fail(CtxRange, place, want, "the lines do not run upwards from 1")
 		}
 	}
-	s.fail(TenSyntax, before, forms[0]+" (or "+forms[1]+")", "no %s %s", forms[0], where)
+	if end = groupEnd(after); end < 0 {
+		return fail(TenSyntax, after, "TRIGGER[ACTION]", "the trigger is not in brackets that close")
+	}
+	t.Trigger = strings.TrimSpace(after[1 : end-1])
+	rest = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(after[end:]), ","))
+	switch want := "one tension a line, and nothing behind its last ]"; {
+	case looksLikeTension(rest):
+		return fail(TenSyntax, rest, want, "a second tension begins on the same line")
+	case rest != "":
+		return fail(TenSyntax, rest, want, "something stands behind the trigger")
+	}
+	return t, nil
 }
 
-// readLiteral passes a fixed word.
-func (s *tensionScanner) readLiteral(word, want string) {
-	rest, ok := strings.CutPrefix(s.rest, word)
-	if !ok {
-		s.fail(TenSyntax, s.rest, want, "no %s", want)
-		return
-	}
-	s.rest = rest
-}
-
-// readContext reads from CTX: to the first arrow outside of brackets that TRIGGER
-// follows.
-func (s *tensionScanner) readContext() (string, bool) {
-	rest, ok := strings.CutPrefix(s.rest, "CTX:")
-	if !ok {
-		s.fail(TenSyntax, s.rest, "CTX:path/to/file[STATE]", "no CTX: in front of the place")
-		return "", false
-	}
-	depth := 0
-	for i := 0; i < len(rest); i++ {
-		switch rest[i] {
+// cutContext cuts at the first arrow outside of brackets that TRIGGER follows. after is
+// what follows TRIGGER, "" where there is no such arrow, and depth then how many
+// brackets are open at the end.
+func cutContext(s string) (ctx, after string, depth int) {
+	for i := range len(s) {
+		switch s[i] {
 		case '[':
 			depth++
 		case ']':
 			depth--
 		}
-		if n := arrowLength(rest[i:]); depth <= 0 && n > 0 {
-			if s.rest = strings.TrimLeft(rest[i+n:], " "); strings.HasPrefix(s.rest, "TRIGGER") {
-				return strings.TrimSpace(rest[:i]), true
-			}
+		if depth > 0 {
+			continue
+		}
+		if arrow := thenOperator().FindString(s[i:]); arrow != "" {
+			return strings.TrimSpace(s[:i]), strings.TrimLeft(s[i+len(arrow):], " ") + " ", 0
 		}
 	}
-	want := "CTX:path/to/file[STATE]→TRIGGER[ACTION]"
-	if depth > 0 {
-		s.fail(TenSyntax, rest, want, "a bracket behind CTX: is not closed")
-	}
-	s.fail(TenSyntax, rest, want, "no →TRIGGER[ACTION] behind [STATE]")
-	return "", false
+	return s, "", depth
 }
 
-func arrowLength(s string) int {
-	for _, a := range []string{"→", "->"} {
-		if strings.HasPrefix(s, a) {
-			return len(a)
-		}
-	}
-	return 0
-}
-
-// splitState takes the state, the last balanced group, off the end of a context.
-func (s *tensionScanner) splitState(ctx string) (state, place string) {
+// groupStart returns where the balanced group that s ends with begins, or -1.
+func groupStart(s string) int {
 	depth := 0
-	for i := len(ctx) - 1; i >= 0; i-- {
-		switch ctx[i] {
+	for i := len(s) - 1; i >= 0 && strings.HasSuffix(s, "]"); i-- {
+		switch s[i] {
 		case ']':
 			depth++
 		case '[':
-			depth--
-		}
-		if depth == 0 {
-			if strings.HasSuffix(ctx, "]") {
-				return strings.TrimSpace(ctx[i+1 : len(ctx)-1]), strings.TrimSpace(ctx[:i])
+			if depth--; depth == 0 {
+				return i
 			}
-			break
 		}
 	}
-	s.fail(TenSyntax, ctx, "CTX:path/to/file[STATE]", "no [STATE] behind the place")
-	return "", ctx
-}
-
-// readPlace takes the lines off the end of a path. A path holds no colon, so what
-// stands behind one is meant as lines.
-func (s *tensionScanner) readPlace(p string) (path string, start, end int) {
-	path, cite, found := strings.Cut(p, ":")
-	if !found {
-		return p, 0, 0
-	}
-	want := path + ":10-20, lines counted from 1"
-	m := citedLines().FindStringSubmatch(cite)
-	if m == nil {
-		s.fail(CtxRange, p, want, "what stands behind the colon is not a line or a range of lines")
-		return path, 0, 0
-	}
-	start, _ = strconv.Atoi(m[1])
-	end = start
-	if m[2] != "" {
-		end, _ = strconv.Atoi(m[2])
-	}
-	if start < 1 || end < start {
-		s.fail(CtxRange, p, want, "the lines do not run upwards from 1")
-	}
-	return path, start, end
+	return -1
 }
 
 // groupEnd returns where the group that s begins with ends, behind its bracket, or -1.
 func groupEnd(s string) int {
 	depth := 0
-	for i := range len(s) {
+	for i := 0; i < len(s) && s[0] == '['; i++ {
 		switch s[i] {
 		case '[':
 			depth++
