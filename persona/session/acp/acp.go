@@ -23,9 +23,7 @@
 //
 //	session/request_permission  Request.Allow for each act that the call stands for; yes is
 //	                            allow_once, never allow_always, and no is reject_once
-//	fs/read_text_file           not offered, and answered all the same: plain files of the
-//	                            desk's tree, not of its .git; one that is not there is the
-//	                            protocol's "Resource not found"
+//	fs/read_text_file           is not offered: agents read the desk themselves
 //	fs/write_text_file          Request.Allow, then that file of the tree
 //	terminal/create             Request.Allow for its words; it runs in the cage, with the
 //	                            environment of a check and not the agent's

@@ -4,7 +4,6 @@ package acp
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -106,17 +105,6 @@ func TestAsked(t *testing.T) {
 		step agenttest.Step
 		want string
 	}{
-		{agenttest.Step{Read: "$TREE/a.txt"}, `read: "one\ntwo\nthree\n" done`},
-		{agenttest.Step{Read: "$TREE/a.txt", Line: 2, Limit: 1}, `read: "two\n" done`},
-		{agenttest.Step{Read: "$TREE/a.txt", Line: 9, Limit: 1}, `read: "" done`},
-		{agenttest.Step{Read: "$TREE/grüße/ö.txt"}, `read: "hallo\n" done`},
-		{agenttest.Step{Read: "$TREE/new/ü.txt"}, `read: "" {"code":-32002,"message":"Resource not found: ` + d.Tree + `/new/ü.txt","data":{"uri":"file://` + d.Tree + `/new/%C3%BC.txt"}}`},
-		{agenttest.Step{Read: "$TREE/a.txt/b"}, `read: "" {"code":-32002,`},
-		{agenttest.Step{Read: "$TREE/out"}, `read: "" {"code":-32603,"message":"out: path escapes from parent"}`},
-		{agenttest.Step{Read: "$TREE/../secret"}, `read: "" {`},
-		{agenttest.Step{Read: "$TREE/.GIT/config"}, `read: "" {`},
-		{agenttest.Step{Read: "a.txt"}, `read: "" {`},
-		{agenttest.Step{Read: "$TREE/grüße"}, `read: "" {`},
 		{agenttest.Step{Write: "$TREE/neu/ü.txt", Content: "ü"}, `write: done`},
 		{agenttest.Step{Write: "$TREE/no.txt", Content: "x"}, `write: {`},
 		{agenttest.Step{Write: "$TREE/out", Content: "x"}, `write: {`},
@@ -173,8 +161,8 @@ func TestAsked(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
 	}
-	if len(e.Calls) > 16 && (e.Calls[14].Code != "path_outside_repo" || e.Calls[15].Code != "protected_path" || e.Calls[11].Path != "neu/ü.txt") {
-		t.Errorf("%+v", e.Calls[11:16])
+	if len(e.Calls) > 5 && (e.Calls[3].Code != "path_outside_repo" || e.Calls[4].Code != "protected_path" || e.Calls[0].Path != "neu/ü.txt") {
+		t.Errorf("%+v", e.Calls[:5])
 	}
 }
 
@@ -274,10 +262,7 @@ func TestSharedActions(t *testing.T) {
 		if policy.CodeOf(err) != row.Code {
 			t.Errorf("%s %v: %v, want %q", kind, in, err, row.Code)
 		}
-		switch row.Kind {
-		case policy.Read:
-			_, err = c.ReadTextFile(t.Context(), sdk.ReadTextFileRequest{Path: d.Tree + "/" + row.Paths[0]})
-		case policy.Write:
+		if row.Kind == policy.Write {
 			_, err = c.WriteTextFile(t.Context(), sdk.WriteTextFileRequest{Path: d.Tree + "/" + row.Paths[0], Content: "x"})
 		}
 		if (err == nil) != (row.Code == "") || err != nil && !strings.Contains(err.Error(), "["+row.Code+"]") {
@@ -398,7 +383,6 @@ func FuzzClient(f *testing.F) {
 			t.Errorf("%+v, %v", e, err)
 		}
 		_, _ = argvOf(string(b), nil)
-		_ = fmt.Sprint(lines(string(b), &e.Usage.Turns, &e.Usage.Turns))
 	})
 }
 

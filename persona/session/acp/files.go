@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,9 +18,6 @@ import (
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
-
-// maxFile bounds a file that is read for the agent.
-const maxFile = 8 << 20
 
 // refusal is an error as the agent is told it. An error of the file system is told
 // without the name of the call that failed.
@@ -36,52 +32,14 @@ func refusal(err error) error {
 	return &sdk.RequestError{Code: -32603, Message: session.Shown(err.Error())}
 }
 
-// missing is the protocol's answer for a file that is not there. Agents match its words
-// to tell that a file is new.
-func missing(name string) error {
-	return &sdk.RequestError{Code: -32002, Message: session.Shown("Resource not found: " + name), Data: map[string]any{"uri": (&url.URL{Scheme: "file", Path: name}).String()}}
-}
-
-// ReadTextFile implements the protocol's client.
-func (c *client) ReadTextFile(_ context.Context, p sdk.ReadTextFileRequest) (sdk.ReadTextFileResponse, error) {
-	text, err := c.read(p)
-	c.act("fs/read_text_file", c.short(p.Path), p, err)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return sdk.ReadTextFileResponse{}, missing(p.Path)
-	}
-	return sdk.ReadTextFileResponse{Content: text}, refusal(err)
+// ReadTextFile implements the protocol's client, which does not offer it: agents read
+// the desk themselves.
+func (c *client) ReadTextFile(context.Context, sdk.ReadTextFileRequest) (sdk.ReadTextFileResponse, error) {
+	return sdk.ReadTextFileResponse{}, &sdk.RequestError{Code: -32601, Message: "fs/read_text_file is not offered; read the file itself"}
 }
 
 // short is a path as it is told: below the tree where it lies there.
 func (c *client) short(name string) string { return strings.TrimPrefix(name, c.desk.Tree+"/") }
-
-func (c *client) read(p sdk.ReadTextFileRequest) (string, error) {
-	rel, err := c.inTree(p.Path)
-	if err != nil {
-		return "", err
-	}
-	root, err := os.OpenRoot(c.desk.Tree)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	f, err := root.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return "", policy.Refuse("path_outside_repo", "%q is no plain file", p.Path)
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(b) > maxFile {
-		err = fmt.Errorf("%q is over %d MiB", p.Path, maxFile>>20)
-	}
-	if err != nil {
-		return "", err
-	}
-	return lines(strings.ToValidUTF8(string(b), "\uFFFD"), p.Line, p.Limit), nil
-}
 
 // inTree is the path of a file that may be read, below the tree.
 func (c *client) inTree(name string) (string, error) {
@@ -94,21 +52,6 @@ func (c *client) inTree(name string) (string, error) {
 		return rel, c.r.Permits(policy.Action{Kind: policy.Read, Paths: []string{rel}})
 	}
 	return "", policy.Refuse("path_outside_repo", "%q is no absolute path of a file below the tree", name)
-}
-
-// lines are those from one, counted from 1, and so many.
-func lines(text string, from, most *int) string {
-	if from == nil && most == nil {
-		return text
-	}
-	all := strings.SplitAfter(text, "\n")
-	if from != nil {
-		all = all[min(max(*from-1, 0), len(all)):]
-	}
-	if most != nil {
-		all = all[:min(max(*most, 0), len(all))]
-	}
-	return strings.Join(all, "")
 }
 
 // WriteTextFile implements the protocol's client.

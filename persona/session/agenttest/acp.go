@@ -22,7 +22,6 @@ import (
 type Step struct {
 	Say     string         `json:"say,omitempty"`    // a piece of a message
 	Write   string         `json:"write,omitempty"`  // a file, with Content
-	Read    string         `json:"read,omitempty"`   // a file, from Line on, Limit lines
 	Run     []string       `json:"run,omitempty"`    // a command in a terminal, waited for
 	Start   []string       `json:"start,omitempty"`  // a command in a terminal that is killed and released
 	Ask     string         `json:"ask,omitempty"`    // permission for a call of this kind, on Path, with Input
@@ -39,8 +38,6 @@ type Step struct {
 	Path    string         `json:"path,omitempty"`
 	Content string         `json:"content,omitempty"`
 	Input   map[string]any `json:"input,omitempty"`
-	Line    int            `json:"line,omitempty"`
-	Limit   int            `json:"limit,omitempty"`
 }
 
 // Agent is an agent of the Agent Client Protocol that does what it is told: the nth
@@ -201,13 +198,6 @@ func (a *Agent) step(ctx context.Context, n int, s Step) error {
 	case s.Write != "":
 		_, err := a.conn.WriteTextFile(ctx, sdk.WriteTextFileRequest{SessionId: "s-1", Path: s.Write, Content: s.Content})
 		a.note("write: %s", tellError(err))
-	case s.Read != "":
-		r := sdk.ReadTextFileRequest{SessionId: "s-1", Path: s.Read}
-		if s.Line > 0 {
-			r.Line, r.Limit = &s.Line, &s.Limit
-		}
-		got, err := a.conn.ReadTextFile(ctx, r)
-		a.note("read: %q %s", got.Content, tellError(err))
 	case s.Edit != "":
 		return os.WriteFile(s.Edit, []byte(s.Content), 0o600)
 	case s.Raw != "":
