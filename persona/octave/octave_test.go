@@ -124,6 +124,17 @@ func TestSpecification(t *testing.T) {
 	}
 }
 
+// TestLongLines would take minutes if a byte of a line were looked at once for each element.
+func TestLongLines(t *testing.T) {
+	t.Parallel()
+	for _, one := range []string{"a,", "\"a\",", "a::b,", "NAME<a>,", "[a],", "a ", "`a` ", "a // b ", "(a)"} {
+		src := "L::[" + strings.Repeat(one, MaxBytes/4/len(one)) + "]\n"
+		if _, problems := Parse([]byte(src)); len(problems) > 1 {
+			t.Errorf("%s: %v", one, problems)
+		}
+	}
+}
+
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

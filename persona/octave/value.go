@@ -215,11 +215,12 @@ func (p *parser) noteUnbalanced(at int) {
 
 // literalEnd returns the end of what is in quotes or back-ticks at pos.
 func (p *parser) literalEnd(c byte) int {
-	end, ok := p.quoteEnd(p.pos)
-	if c == '`' {
-		for end, ok = p.pos+1, false; !p.isAtLineEnd(end) && !ok; end++ {
-			ok = p.src[end] == '`'
-		}
+	end, ok := p.pos+1, false
+	if c == '"' {
+		end, ok = p.quoteEnd(p.pos)
+	}
+	for ; c == '`' && !p.isAtLineEnd(end) && !ok; end++ {
+		ok = p.src[end] == '`'
 	}
 	if !ok {
 		p.note(p.pos, "a "+string(c)+" is opened here and not closed on its line", "close it")
@@ -258,9 +259,8 @@ func (p *parser) readList(v *Value) (closed bool) {
 				lines++
 			}
 		}
-		end, _ := p.lineEnd(p.pos)
 		switch {
-		case p.pos >= len(p.src), lines > 0 && envelopeName(p.src[p.pos:end]) != "":
+		case p.pos >= len(p.src), lines > 0 && p.isEnvelopeLine():
 			p.note(at, "a [ is opened here and not closed", "close it")
 			p.pos = before // the lines left are not the list's
 			return false
@@ -270,12 +270,21 @@ func (p *parser) readList(v *Value) (closed bool) {
 		case p.src[p.pos] == ',':
 			p.pos++
 		case p.hasAt(p.pos, "//"):
-			p.pos = end
+			p.pos, _ = p.lineEnd(p.pos)
 		default:
 			v.Items = append(v.Items, p.readElement())
 		}
 	}
 	return false
+}
+
+// isEnvelopeLine reports an envelope's line at pos: what is open there was forgotten.
+func (p *parser) isEnvelopeLine() bool {
+	if p.src[p.pos] != '=' {
+		return false
+	}
+	end, _ := p.lineEnd(p.pos)
+	return envelopeName(p.src[p.pos:end]) != ""
 }
 
 // readElement reads one value, or a pair.
@@ -332,6 +341,9 @@ func Quote(text string) string {
 
 // unquote undoes the escapes of Quote, and keeps both characters of another.
 func unquote(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\t`, "\t").Replace(s)
 }
 
