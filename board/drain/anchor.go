@@ -127,15 +127,15 @@ func (h *handshake) anchorWorld() anchor.World {
 			return anchor.Facts{OK: true, Head: string(h.head), Branch: d.line.Name()}, nil
 		},
 		Descends:     func(head, from string) (bool, error) { return head == from, nil },
-		Constitution: func(string) (anchor.Constitution, error) { return d.at.readConstitution(h.law) },
+		Constitution: func(string) (anchor.Constitution, error) { return readConstitution(d.at.files, h.law) },
 		Protected:    protectedPath,
 		Phase:        func() (phase, problem string) { return anchor.Phase(h.files) },
 	}
 }
 
 // readConstitution is c as the board has its file now.
-func (s *snapshot) readConstitution(c anchor.Constitution) (anchor.Constitution, error) {
-	b, err := fs.ReadFile(s.files, c.Path)
+func readConstitution(files fs.FS, c anchor.Constitution) (anchor.Constitution, error) {
+	b, err := fs.ReadFile(files, c.Path)
 	if err != nil {
 		return c, anchor.Refusal{{Code: anchor.ConstMissing, At: c.Path, Text: "the file is no longer on the board branch"}}
 	}

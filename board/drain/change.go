@@ -31,25 +31,13 @@ import (
 // The records that name the proposal's commit come after the outcome, whose trace is in
 // that commit.
 type change struct {
-	*attempt
-	req session.Request
+	asking
 
-	op  pipeline.Op   // as last recorded
-	ops []pipeline.Op // as each of its records left it
+	opLog
 
-	// Its sessions.
-	sessions int
-	works    int            // of them, those that make a candidate
-	phase    pipeline.Phase // of the last of them
-	brief    invoke.Brief
-	plan     string        // that is carried out
-	read     []invoke.File // that sessions asked for
-	unread   string        // what they asked for and were not given
-	wrong    string        // what the next session is told of the last one's work
-	unusable string        // why that could not be used, in the phase of generate
-	mending  bool          // the next session begins with the candidate there is
-	unseen   bool          // one of them did what odd did not see
-	refused  string        // the rules that refused a candidate, for which its session was asked again
+	unusable string // why a session's work could not be used, in the phase of generate
+	mending  bool   // the next session begins with the candidate there is
+	refused  string // the rules that refused a candidate, for which its session was asked again
 
 	// What they made.
 	candidate pipeline.Candidate
@@ -67,13 +55,34 @@ type change struct {
 	repairer *pipeline.Repairer
 
 	// Where it goes.
-	sealed  *seal
 	doing   string // within the phase, for people
 	why     string // it ended, in words of any length
 	mayLand bool   // it may land by itself
 	held    pipeline.Held
 	heldFor string // in words, "" for those of the code
 	barred  error  // why the target did not take it
+}
+
+// asking is how the sessions of a change are asked, one after the other.
+type asking struct {
+	*attempt
+	req      session.Request
+	sessions int
+	works    int            // of them, those that make a candidate
+	phase    pipeline.Phase // of the last of them
+	brief    invoke.Brief
+	plan     string        // that is carried out
+	read     []invoke.File // that sessions asked for
+	unread   string        // what they asked for and were not given
+	wrong    string        // what the next session is told of the last one's work
+	unseen   bool          // one of them did what odd did not see
+}
+
+// opLog is an op as its records tell it.
+type opLog struct {
+	op     pipeline.Op   // as last recorded
+	ops    []pipeline.Op // as each of its records left it
+	sealed *seal
 }
 
 // seal is what apply made: from there on the ledger has the op's records, and a
@@ -85,11 +94,11 @@ type seal struct {
 }
 
 // splitOps is the op as its records before the outcome left it, and as those behind it did.
-func (ch *change) splitOps() (before, behind []pipeline.Op) {
-	if ch.sealed == nil {
-		return ch.ops, nil
+func (l *opLog) splitOps() (before, behind []pipeline.Op) {
+	if l.sealed == nil {
+		return l.ops, nil
 	}
-	return ch.ops[:ch.sealed.recordsBefore:ch.sealed.recordsBefore], ch.ops[ch.sealed.recordsBefore:]
+	return l.ops[:l.sealed.recordsBefore:l.sealed.recordsBefore], l.ops[l.sealed.recordsBefore:]
 }
 
 // changes reports a task that asks for files to be changed: a person gave it
@@ -121,7 +130,8 @@ func runChange(ctx context.Context, ch *change) {
 		ctx, done = withStop(ctx, d.repo, ch.op.ID)
 		defer done()
 		d.say(fmt.Sprintf("%s: %s", c.task.ID, ch.op.ID))
-		ch.op = pipeline.Run(ctx, ch.world(), l, ch.op)
+		w := pipeline.World{Run: d.Run, Now: d.Now, Work: ch.doPhase, Keep: ch.keepRecord, Tidy: secrets.RedactText}
+		ch.op = pipeline.Run(ctx, w, l, ch.op) // whose refs move with the task's result
 	}
 	if err != nil {
 		w.void(fmt.Sprintf("change: %v", err))
@@ -205,11 +215,6 @@ func (ch *change) limits() pipeline.Limits {
 	}
 }
 
-// world is what the op lives in. Its refs move with the task's result.
-func (ch *change) world() pipeline.World {
-	return pipeline.World{Run: ch.d.Run, Now: ch.d.Now, Work: ch.doPhase, Keep: ch.keepRecord, Tidy: func(s string) string { return string(secrets.Redact([]byte(s))) }}
-}
-
 // doPhase does the work of the op's phase. The disk may break it off: then nothing is
 // wrong with the task, and neither it nor the op comes to an ending for that.
 func (ch *change) doPhase(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
@@ -273,13 +278,13 @@ func (ch *change) isProposed() bool {
 
 // rescind ends an op that was to wait after all, because what it was made under
 // has ended meanwhile. Its records are again those before apply moved anything.
-func (ch *change) rescind(why string) {
-	before, _ := ch.splitOps()
-	end, err := pipeline.End(before[len(before)-1], ch.d.Run, ch.d.Now(), pipeline.Abandoned, string(secrets.Redact([]byte(why))))
+func (l *opLog) rescind(run string, now time.Time, why string) {
+	before, _ := l.splitOps()
+	end, err := pipeline.End(before[len(before)-1], run, now, pipeline.Abandoned, string(secrets.Redact([]byte(why))))
 	if err != nil {
 		panic("unreachable: " + err.Error()) // an op in apply can be abandoned at any moment
 	}
-	ch.op, ch.ops, ch.sealed = end, append(before, end), nil
+	l.op, l.ops, l.sealed = end, append(before, end), nil
 }
 
 // writeLaterRecords records what stands behind it.
@@ -288,15 +293,19 @@ func (ch *change) writeLaterRecords(p *draft) error {
 		return nil
 	}
 	_, behind := ch.splitOps()
-	if err := p.recordOps(behind...); err != nil {
-		return err
+	if ch.remade != nil {
+		end, err := pipeline.End(ch.remade.old, ch.d.Run, ch.d.Now(), pipeline.Superseded, "checked again as "+ch.op.ID)
+		if err != nil {
+			return err
+		}
+		behind = append(behind, end)
 	}
-	return ch.endSuperseded(p)
+	return p.recordOps(behind...)
 }
 
-func (ch *change) keepSession() {
-	dir := ch.w.dir
-	ch.w.dir = path.Join(ArtifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions))
-	ch.keepArtifacts()
-	ch.w.dir = dir
+func (q *asking) keepSession() {
+	dir := q.w.dir
+	q.w.dir = path.Join(ArtifactDir(q.c.task), fmt.Sprintf("%s.%d", q.phase, q.sessions))
+	q.keepArtifacts()
+	q.w.dir = dir
 }

@@ -143,7 +143,7 @@ func (d *drain) runChangeAgain(ctx context.Context, c *claim, w *work, m *remade
 			_ = d.repo.Show(nil)
 		}
 	}()
-	runChange(ctx, &change{attempt: &attempt{d, c, w}, remade: m, unseen: m.old.Fact(pipeline.FactSeen) != "yes"})
+	runChange(ctx, &change{asking: asking{attempt: &attempt{d, c, w}, unseen: m.old.Fact(pipeline.FactSeen) != "yes"}, remade: m})
 	if ch := w.change; ch.op.Phase != pipeline.Waiting {
 		return refuse(cmp.Or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", c.task.ID, w.reason)
 	}
@@ -154,21 +154,10 @@ func (ch *change) retakeCandidate(ctx context.Context) (pipeline.Out, error) {
 	if err := ch.takeCandidate(ctx, ch.remade.candidate); err != nil {
 		return ch.endFor(pipeline.CandidateUnusable, 0, "%s", oneLine(err.Error()))
 	}
-	set, err := ch.candidateFacts()
+	set, err := candidateFacts(ch.d.repo, ch.draft, ch.candidate.Files)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
 	set["again"] = ch.remade.old.ID
 	return pipeline.Out{Next: pipeline.Validate, Set: set, Note: "what " + ch.remade.old.ID + " made"}, nil
-}
-
-func (ch *change) endSuperseded(p *draft) error {
-	if ch.remade == nil {
-		return nil
-	}
-	end, err := pipeline.End(ch.remade.old, ch.d.Run, ch.d.Now(), pipeline.Superseded, "checked again as "+ch.op.ID)
-	if err != nil {
-		return err
-	}
-	return p.recordOps(end)
 }

@@ -16,8 +16,8 @@ import (
 // validate holds the candidate to the iron gate, to the session's permit and the
 // commitment lease, and to the project's commands in a tree of its own.
 func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, error) {
-	ch.verdict = ch.judgeCandidate(ch.candidate)
-	if len(ch.unpermittedPaths(ch.candidate.Paths())) > 0 {
+	ch.verdict = judgeCandidate(ch.ground, ch.candidate)
+	if len(ch.w.unpermittedPaths(ch.candidate.Paths(), ch.candidate.Paths())) > 0 {
 		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.describeUnpermitted())
 	}
 	if ch.checked != ch.draft || !ch.report.Passed() { // else repair has just run the checks on it
@@ -87,8 +87,8 @@ func (ch *change) describeUnpermitted() string {
 			pattern = pattern || strings.ContainsAny(f.Path, "[]{}")
 		}
 	}
-	no := ch.unpermittedPaths(others)
-	if outside == len(said) && !pattern && len(no)+len(ch.outOfScope()) == 0 && ch.c.task.Path != "" {
+	no := ch.w.unpermittedPaths(others, ch.candidate.Paths())
+	if outside == len(said) && !pattern && len(no)+len(ch.w.bound.outOfScope(ch.candidate)) == 0 && ch.c.task.Path != "" {
 		no = []string{fmt.Sprintf("to allow this, run %s, then odd task ready %s", strings.Join(way, " "), ch.c.task.ID)}
 	}
 	return strings.Join(append(said, no...), "; ")
@@ -105,32 +105,28 @@ func shellPaths(paths []string) []string {
 
 // unpermittedPaths returns why the session's permit does not cover some of paths, and why the commitment
 // lease does not cover some file of the candidate.
-func (ch *change) unpermittedPaths(paths []string) []string {
+func (w *work) unpermittedPaths(paths, candidate []string) []string {
 	var no []string
-	if why := ch.w.whyRefused(policy.Emit, paths); why != "" {
+	if why := w.whyRefused(policy.Emit, paths); why != "" {
 		no = append(no, why)
 	}
-	if why := ch.w.whyRefused(policy.Land, ch.candidate.Paths()); why != "" {
+	if why := w.whyRefused(policy.Land, candidate); why != "" {
 		no = append(no, why)
 	}
 	return no
 }
 
-func (ch *change) bench() Bench {
+// runChecks runs the checks of the candidate, of which v is what the iron gate says, and
+// keeps their report. With again, checks that failed are run twice, to tell a flake.
+func (ch *change) runChecks(ctx context.Context, v lint.Verdict, again bool) (err error) {
+	t := checkJob{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.w.bound.outOfScope(ch.candidate)...), parse: true, again: again}
 	b := ch.d.bench()
 	b.Say = func(s string) {
 		ch.doing = s
 		ch.showBeat()
 		ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, s))
 	}
-	return b
-}
-
-// runChecks runs the checks of the candidate, of which v is what the iron gate says, and
-// keeps their report. With again, checks that failed are run twice, to tell a flake.
-func (ch *change) runChecks(ctx context.Context, v lint.Verdict, again bool) (err error) {
-	t := checkJob{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.outOfScope()...), parse: true, again: again}
-	ch.report, err = ch.bench().examineAgainst(ctx, ch.d.repo, t, ch.c.base)
+	ch.report, err = b.examineAgainst(ctx, ch.d.repo, t, ch.c.base)
 	ch.checked = ch.draft
 	return err
 }
@@ -142,7 +138,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		ch.repairer = &pipeline.Repairer{
 			Timebox: ch.d.at.cfg.Pipeline.RepairTimebox, Now: ch.d.Now, Files: ch.candidate.Files, Generate: ch.generateRepair,
 			Run: func(ctx context.Context, again bool) (pipeline.Report, error) {
-				err := ch.runChecks(ctx, ch.judgeCandidate(ch.candidate), again)
+				err := ch.runChecks(ctx, judgeCandidate(ch.ground, ch.candidate), again)
 				return ch.report, err
 			},
 		}
@@ -185,6 +181,6 @@ func (ch *change) generateRepair(ctx context.Context, failed pipeline.Failure) (
 	if err != nil {
 		return nil, pipeline.Out{Spent: spent}, errors.New(oneLine(err.Error()))
 	}
-	set, err := ch.candidateFacts()
+	set, err := candidateFacts(ch.d.repo, ch.draft, ch.candidate.Files)
 	return c.Files, pipeline.Out{Set: set, Spent: spent}, err
 }

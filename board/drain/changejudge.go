@@ -20,8 +20,8 @@ import (
 
 // judgeCandidate returns what the iron gate says of a candidate. Where that cannot be asked,
 // nothing passes.
-func (ch *change) judgeCandidate(c pipeline.Candidate) lint.Verdict {
-	v, err := ch.ground.Gate(c.Files)
+func judgeCandidate(g *risk.Ground, c pipeline.Candidate) lint.Verdict {
+	v, err := g.Gate(c.Files)
 	if err != nil {
 		f := policy.Finding{Code: "guard_fault", Severity: policy.Hard, How: policy.ByBytes, Text: err.Error(), Fix: "mend what could not be read"}
 		return lint.Verdict{Findings: []policy.Finding{f}, Hard: 1}
@@ -30,8 +30,8 @@ func (ch *change) judgeCandidate(c pipeline.Candidate) lint.Verdict {
 }
 
 // outOfScope is what the handoffs of the session refuse of the candidate.
-func (ch *change) outOfScope() []policy.Finding {
-	return handoff.OutOfScope(ch.w.bound.Role, ch.w.bound.handoffs, ch.candidate.Paths())
+func (b bound) outOfScope(c pipeline.Candidate) []policy.Finding {
+	return handoff.OutOfScope(b.Role, b.handoffs, c.Paths())
 }
 
 // classify looks at what the task's paths allow before anything is spent: where no
@@ -47,14 +47,15 @@ func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	}
 	v, _ := ch.ground.Foresee(op.Entered, d.at.cfg.Session.Substrate)
 	if v.Tier == pipeline.NeverByMachine {
-		return ch.endBlocked(v), nil
+		return ch.endBlocked(v)
 	}
 	return pipeline.Out{Next: pipeline.Route, Note: "at least " + risk.Describe(v)}, nil
 }
 
-func (ch *change) endBlocked(v pipeline.Verdict) pipeline.Out {
-	ch.why = risk.Describe(v)
-	return pipeline.Out{Reason: pipeline.TierBlocked, Set: map[string]string{pipeline.FactTier: string(v.Tier)}, Note: ch.why}
+func (ch *change) endBlocked(v pipeline.Verdict) (pipeline.Out, error) {
+	out, err := ch.endFor(pipeline.TierBlocked, 0, "%s", risk.Describe(v))
+	out.Set = map[string]string{pipeline.FactTier: string(v.Tier)}
+	return out, err
 }
 
 // route tells the lane of the change, whose time and money its sessions have.
@@ -64,9 +65,9 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 	next := pipeline.Generate
 	switch {
 	case ch.remade != nil: // what it is made from was read and planned before
-	case ch.shouldExpand(complexity):
+	case shouldExpand(ch.d.at.cfg, complexity):
 		next = pipeline.Expand
-	case ch.shouldPlan():
+	case shouldPlan(ch.d.at.cfg, ch.c.task):
 		next = pipeline.Plan
 	}
 	return pipeline.Out{Next: next, Set: map[string]string{"lane": string(lane), "complexity": string(complexity)}, Note: why}, nil
@@ -86,14 +87,18 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	}
 	ch.verdict, ch.risk = j.Gate, j.Risk
 	if j.Risk.Tier == pipeline.NeverByMachine {
-		return ch.endBlocked(j.Risk), nil
+		return ch.endBlocked(j.Risk)
 	}
 	set := map[string]string{
 		pipeline.FactRules: j.Rules, pipeline.FactTier: string(j.Risk.Tier), "findings": fmt.Sprintf("%d hard, %d soft", j.Gate.Hard, j.Gate.Soft), "because": j.Risk.Code,
 		"validation": fmt.Sprintf("%d of %d checks passed", len(ch.report.Want), len(ch.report.Want)),
 	}
 	maps.Copy(set, made.Facts())
-	if mended := ch.mendedNames(); mended != "" {
+	mended := ch.candidate.Mended
+	if ch.remade != nil {
+		mended = ch.remade.old.Fact(pipeline.FactMended)
+	}
+	if mended != "" {
 		set[pipeline.FactMended] = mended
 	}
 	return pipeline.Out{Next: pipeline.Approve, Set: set, Note: risk.Describe(j.Risk)}, nil
@@ -106,33 +111,25 @@ func (ch *change) describeMaking() pipeline.Made {
 	if ch.remade != nil {
 		return ch.remade.old.Made()
 	}
-	return pipeline.Made{Seen: !ch.unseen, Unread: ch.describeShortfall(), Refused: ch.refused}
+	made := pipeline.Made{Seen: !ch.unseen, Refused: ch.refused}
+	if made.Seen {
+		made.Unread = describeShortfall(ch.w.emission.Exploration, ch.c.task, pipeline.Complexity(ch.req.Complexity), ch.candidate.Paths())
+	}
+	return made
 }
 
 // describeShortfall is what the session that made the candidate should have looked at besides:
 // for the change it made, which may be a larger one than its task promised, and
 // never for less than that. What odd did not see it cannot say anything of; the
 // ladder has a rule of its own for that.
-func (ch *change) describeShortfall() string {
-	if ch.unseen {
-		return ""
-	}
+func describeShortfall(e *session.Exploration, task board.Task, expected pipeline.Complexity, files []string) string {
 	var x session.Exploration
-	if e := ch.w.emission.Exploration; e != nil {
+	if e != nil {
 		x = *e
 	}
-	made := pipeline.ComplexityOf(ch.c.task.Title, ch.candidate.Paths())
-	why, _, _ := strings.Cut(x.Shortfall(string(made.Of(pipeline.Complexity(ch.req.Complexity)))), ". ")
+	made := pipeline.ComplexityOf(task.Title, files)
+	why, _, _ := strings.Cut(x.Shortfall(string(made.Of(expected))), ". ")
 	return why[:min(len(why), mostUnread)]
-}
-
-// mendedNames returns what was written otherwise in the names of the candidate's files, be
-// it by the op before.
-func (ch *change) mendedNames() string {
-	if ch.remade != nil {
-		return ch.remade.old.Fact(pipeline.FactMended)
-	}
-	return ch.candidate.Mended
 }
 
 // apply commits the proposal: the candidate and the session's atoms, in one commit
@@ -140,7 +137,11 @@ func (ch *change) mendedNames() string {
 // is released or told before it stands that nothing moved under it.
 func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error) {
 	d, c, w := ch.d, ch.c, ch.w
-	if moved, err := ch.movedFiles(ctx); err != nil {
+	tip, err := d.landingTip(ctx)
+	if err != nil {
+		return pipeline.Out{}, err
+	}
+	if moved, err := ch.base().movedAt(tip, ch.files); err != nil {
 		return pipeline.Out{}, err
 	} else if len(moved) > 0 {
 		return ch.endFor(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), cmp.Or(d.target(), d.line.Name()), c.task.ID)
@@ -166,20 +167,16 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	return pipeline.Out{Next: pipeline.Verify, Moved: pipeline.Effect{Ref: s.effect.Name, Old: string(s.effect.Old), New: string(s.effect.New)}}, nil
 }
 
-// movedFiles lists the files the change writes that are others now, where it would
+// movedAt lists the files the change writes that are others now, where it would
 // land, than those it was made from.
-func (ch *change) movedFiles(ctx context.Context) ([]string, error) {
-	tip, err := ch.d.landingTip(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (b baseFiles) movedAt(tip repo.OID, files []repo.FileEdit) ([]string, error) {
 	var out []string
-	for _, f := range ch.files {
-		then, mode, err := ch.d.repo.Find(ch.c.base, f.Path)
+	for _, f := range files {
+		then, mode, err := b.repo.Find(b.commit, f.Path)
 		if err != nil {
 			return nil, err
 		}
-		now, isNow, err := ch.d.repo.Find(tip, f.Path)
+		now, isNow, err := b.repo.Find(tip, f.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -199,13 +196,10 @@ func (bw *boardWriter) landingTip(ctx context.Context) (repo.OID, error) {
 	return bw.repo.Ref(bw.line.Local(bw.target()))
 }
 
-// summarize is the proposal's message body: one line a file, as for atoms.
-func (ch *change) summarize() string {
-	if ch == nil {
-		return ""
-	}
+// summarizeFiles is the proposal's message body: one line a file, as for atoms.
+func summarizeFiles(files []pipeline.Edit) string {
 	var b strings.Builder
-	for _, f := range ch.candidate.Files {
+	for _, f := range files {
 		word := "changed"
 		switch {
 		case f.Before == nil:

@@ -20,7 +20,17 @@ func (ch *change) keepFiles(ctx context.Context) error {
 	if ch == nil || len(ch.ops) == 0 {
 		return nil
 	}
-	files := map[string][]byte{"op.json": ch.dossier().Encode()}
+	findings := slices.Clone(ch.verdict.Findings)
+	for _, f := range ch.report.Findings { // what is to be said of the checks themselves
+		if !slices.Contains(findings, f) {
+			findings = append(findings, f)
+		}
+	}
+	dossier := pipeline.Dossier{
+		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: string(ch.risk.Tier), Because: ch.risk.Reasons(), Findings: findings,
+		Checks: ch.report.Checked(pipeline.Validate),
+	}
+	files := map[string][]byte{"op.json": dossier.Encode()}
 	if ch.draft != "" {
 		patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.draft)
 		if err != nil {
@@ -35,17 +45,4 @@ func (ch *change) keepFiles(ctx context.Context) error {
 		ch.d.tree[path.Join(ArtifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.hide(b))
 	}
 	return nil
-}
-
-func (ch *change) dossier() pipeline.Dossier {
-	findings := slices.Clone(ch.verdict.Findings)
-	for _, f := range ch.report.Findings { // what is to be said of the checks themselves
-		if !slices.Contains(findings, f) {
-			findings = append(findings, f)
-		}
-	}
-	return pipeline.Dossier{
-		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: string(ch.risk.Tier), Because: ch.risk.Reasons(), Findings: findings,
-		Checks: ch.report.Checked(pipeline.Validate),
-	}
 }

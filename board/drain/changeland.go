@@ -202,7 +202,7 @@ func (ch *change) holdLanding(ctx context.Context, h pipeline.Held, why string, 
 	if err := ch.keepFiles(ctx); err != nil {
 		return nil, err
 	}
-	art, err := d.storeArtifacts(ctx)
+	art, err := d.artifacts.store(ctx, &d.boardWriter)
 	refs[len(refs)-1] = art
 	return refs, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -57,10 +58,10 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		ch.wrong, ch.unusable = "Your answer cannot be used. Deliver all of it again:\n"+err.Error(), err.Error()
 		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
 	}
-	if no := pipeline.Mendable(append(ch.judgeCandidate(ch.candidate).Findings, ch.outOfScope()...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == "" {
+	if no := pipeline.Mendable(append(judgeCandidate(ch.ground, ch.candidate).Findings, ch.w.bound.outOfScope(ch.candidate)...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == "" {
 		return ch.sendBack(no, spent), nil
 	}
-	set, err := ch.candidateFacts()
+	set, err := candidateFacts(ch.d.repo, ch.draft, ch.candidate.Files)
 	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.w.left.describeProducts()}, err
 }
 
@@ -77,39 +78,37 @@ func (ch *change) sendBack(no []policy.Finding, spent int64) pipeline.Out {
 }
 
 // whyExhausted says why there may be no further session, "" while there may.
-func (ch *change) whyExhausted() string {
-	switch most, used := ch.req.MaxTurns, ch.countTurns(); {
+func (q *asking) whyExhausted() string {
+	switch most, used := q.req.MaxTurns, q.w.countTurns(); {
 	case most > 0 && used >= most:
-		return fmt.Sprintf("no turn is left for another try; raise it with odd task edit %s --max-turns N", ch.c.task.ID)
-	case ch.req.MaxCost > 0 && int64(ch.w.cost) >= ch.req.MaxCost:
-		return fmt.Sprintf("no money is left for another try; raise it with odd task edit %s --budget-usd USD", ch.c.task.ID)
+		return fmt.Sprintf("no turn is left for another try; raise it with odd task edit %s --max-turns N", q.c.task.ID)
+	case q.req.MaxCost > 0 && int64(q.w.cost) >= q.req.MaxCost:
+		return fmt.Sprintf("no money is left for another try; raise it with odd task edit %s --budget-usd USD", q.c.task.ID)
 	}
 	return ""
 }
 
-func (ch *change) countTurns() int { return ch.w.turned + ch.w.emission.Usage.Turns }
-
 // ask runs the next session of the op, on what the earlier ones have left of
 // the task's turns and money, and judges the atoms it emits. Not ok means that the
 // work is blocked and says why.
-func (ch *change) ask(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
-	d, w := ch.d, ch.w
-	if ch.sessions > 0 {
-		ch.keepSession()
+func (q *asking) ask(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
+	d, w := q.d, q.w
+	if q.sessions > 0 {
+		q.keepSession()
 		if w.ran {
-			w.earlierSessions = append(w.earlierSessions, d.recorder().sessionRecord(ch.c, w))
+			w.earlierSessions = append(w.earlierSessions, d.recorder().sessionRecord(q.c, w))
 		}
-		w.turned, w.paid = ch.countTurns(), w.cost
+		w.turned, w.paid = q.w.countTurns(), w.cost
 	}
-	ch.sessions, ch.phase = ch.sessions+1, phase
+	q.sessions, q.phase = q.sessions+1, phase
 	asked := w.emission.Proposals
-	ch.req.Explored = append(ch.req.Explored, w.emission.Calls...)
-	w.verdict, w.reason, w.lastSession = board.ToReview, "", lastSession{brief: ch.nextBrief(phase)}
-	req := ch.req
+	q.req.Explored = append(q.req.Explored, w.emission.Calls...)
+	w.verdict, w.reason, w.lastSession = board.ToReview, "", lastSession{brief: q.nextBrief(phase)}
+	req := q.req
 	req.Step = map[pipeline.Phase]string{pipeline.Plan: session.StepPlan, pipeline.Expand: session.StepExpand}[phase]
 	if req.Step == "" {
-		req.Try = ch.works
-		ch.works++
+		req.Try = q.works
+		q.works++
 	}
 	if req.MaxTurns > 0 {
 		req.MaxTurns -= w.turned
@@ -117,14 +116,14 @@ func (ch *change) ask(ctx context.Context, phase pipeline.Phase) (spent int64, o
 	if req.MaxCost > 0 {
 		req.MaxCost -= int64(w.paid)
 	}
-	ch.runSubstrate(ctx, req)
-	ch.unseen = ch.unseen || !w.emission.Seen
+	q.runSubstrate(ctx, req)
+	q.unseen = q.unseen || !w.emission.Seen
 	if isLate(ctx) {
 		w.verdict, w.reason = board.ToReview, "" // the op's ending says why
 	}
 	w.emission.Proposals = append(asked, w.emission.Proposals...)
 	if req.Step == "" {
-		d.authority().judgeEmission(w, ch.c.task, req.Graph, d.By)
+		d.authority().judgeEmission(w, q.c.task, req.Graph, d.By)
 	}
 	return int64(w.cost - w.paid), w.verdict == board.ToReview
 }
@@ -165,11 +164,15 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 	if len(no) > 0 {
 		return pipeline.Candidate{}, no
 	}
-	given := pipeline.Given{At: ch.readBase}
+	given := pipeline.Given{At: ch.base().read}
 	for _, f := range left.edits.Files {
 		given.Wrote = append(given.Wrote, f.Path)
 	}
-	edits, err := ch.collectEdits()
+	var before []pipeline.Edit
+	if ch.mending {
+		before = ch.candidate.Files
+	}
+	edits, err := ch.base().collectEdits(before, left.edits.Files)
 	if err != nil {
 		return pipeline.Candidate{}, err
 	}
@@ -182,7 +185,9 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 		for i, c := range list {
 			list[i] = c.Mend()
 		}
-		return ch.chooseBest(list), nil
+		var best pipeline.Candidate
+		best, ch.others = chooseBest(ch.ground, list)
+		return best, nil
 	case len(given.Wrote) > 0:
 		c, err := pipeline.FromEdits(edits)
 		return c.Mend(), err
@@ -199,17 +204,15 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 
 // collectEdits are what the session made of its tree, against the base: on top of the
 // candidate before, where its tree began with that.
-func (ch *change) collectEdits() ([]pipeline.Edit, error) {
+func (b baseFiles) collectEdits(before []pipeline.Edit, left []repo.FileEdit) ([]pipeline.Edit, error) {
 	byPath := map[string]pipeline.Edit{}
-	if ch.mending {
-		for _, e := range ch.candidate.Files {
-			byPath[e.Path] = e
-		}
+	for _, e := range before {
+		byPath[e.Path] = e
 	}
-	for _, f := range ch.w.left.edits.Files {
+	for _, f := range left {
 		e := pipeline.Edit(f)
 		var err error
-		if e.Before, e.OldMode, err = ch.readBase(f.Path); err != nil {
+		if e.Before, e.OldMode, err = b.read(f.Path); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
 		byPath[f.Path] = e
@@ -238,9 +241,7 @@ func (ch *change) layOut(ctx context.Context) (repo.OID, error) {
 	return ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agentSignature(), "what "+ch.op.ID+" made\n")
 }
 
-func (ch *change) readBase(name string) ([]byte, string, error) {
-	return fileAt(ch.d.repo, ch.c.base, name)
-}
+func (b baseFiles) read(name string) ([]byte, string, error) { return fileAt(b.repo, b.commit, name) }
 
 func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) {
 	oid, mode, err := r.Find(commit, name)
@@ -260,13 +261,12 @@ func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) 
 // chooseBest is the first candidate that the iron gate has nothing hard against, or else the
 // first. The others that it has nothing against are kept, to be tried where this one
 // fails its checks.
-func (ch *change) chooseBest(list []pipeline.Candidate) pipeline.Candidate {
-	fit := slices.DeleteFunc(slices.Clone(list), func(c pipeline.Candidate) bool { return !c.Noop() && ch.judgeCandidate(c).Refused() })
+func chooseBest(g *risk.Ground, list []pipeline.Candidate) (best pipeline.Candidate, others []pipeline.Candidate) {
+	fit := slices.DeleteFunc(slices.Clone(list), func(c pipeline.Candidate) bool { return !c.Noop() && judgeCandidate(g, c).Refused() })
 	if len(fit) == 0 {
 		fit = list[:1]
 	}
-	ch.others = fit[1:]
-	return fit[0]
+	return fit[0], fit[1:]
 }
 
 // takeNext takes the next of the candidates that the last session delivered besides the one
@@ -281,15 +281,15 @@ func (ch *change) takeNext(ctx context.Context, failed string) (pipeline.Out, bo
 		} else if err != nil {
 			return pipeline.Out{}, false, err
 		}
-		set, err := ch.candidateFacts()
+		set, err := candidateFacts(ch.d.repo, ch.draft, ch.candidate.Files)
 		return pipeline.Out{Next: pipeline.Validate, Set: set, Note: fmt.Sprintf("%s; the agent's next candidate, %s, is tried", failed, c.ID)}, true, err
 	}
 	return pipeline.Out{}, false, nil
 }
 
-func (ch *change) candidateFacts() (map[string]string, error) {
-	tree, err := ch.d.repo.TreeOID(ch.draft, "")
-	set := pipeline.FactsOf(ch.candidate.Files)
+func candidateFacts(r *repo.Repo, draft repo.OID, files []pipeline.Edit) (map[string]string, error) {
+	tree, err := r.TreeOID(draft, "")
+	set := pipeline.FactsOf(files)
 	set[pipeline.FactCandidate] = string(tree)
 	return set, err
 }
@@ -305,11 +305,11 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error
 		}
 		files = append(files, repo.FileEdit(withoutSecrets(e)))
 	}
-	misplaced, err := ch.misplacedFiles(c)
+	misplaced, err := ch.base().misplaced(c)
 	if err != nil {
 		return err
 	}
-	converted, err := ch.convertedFiles(ctx, files)
+	converted, err := ch.base().converted(ctx, files)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error
 			continue
 		}
 		name := ch.d.at.file(it.Path)
-		before, mode, err := ch.readBase(name)
+		before, mode, err := ch.base().read(name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -344,9 +344,9 @@ func withoutSecrets(e pipeline.Edit) pipeline.Edit {
 	return e
 }
 
-func (ch *change) proposedPaths() []event.ProposedPath {
+func proposedPaths(files []pipeline.Edit) []event.ProposedPath {
 	var out []event.ProposedPath
-	for _, f := range ch.candidate.Files {
+	for _, f := range files {
 		p := event.ProposedPath{Path: f.Path}
 		if f.Before != nil {
 			p.Base = okf.BlobID(f.Before)

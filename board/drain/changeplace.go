@@ -6,19 +6,28 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// misplacedFiles lists the files that a candidate adds where the base has no room for
+// baseFiles are the files that a change is made on.
+type baseFiles struct {
+	repo   *repo.Repo
+	commit repo.OID
+}
+
+func (ch *change) base() baseFiles { return baseFiles{ch.d.repo, ch.c.base} }
+
+// misplaced lists the files that a candidate adds where the base has no room for
 // them: below a file, and under the name that another has where neither case nor
 // the composition of letters counts, as on a Mac. There Knowledge/terms/x.md would
 // be an atom.
-func (ch *change) misplacedFiles(c pipeline.Candidate) (no pipeline.Unusable, err error) {
+func (b baseFiles) misplaced(c pipeline.Candidate) (no pipeline.Unusable, err error) {
 	for _, e := range c.Files {
 		if e.Before != nil || e.After == nil {
 			continue
 		}
-		why, err := ch.whatIsInTheWay(e.Path)
+		why, err := b.whatIsInTheWay(e.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -30,16 +39,16 @@ func (ch *change) misplacedFiles(c pipeline.Candidate) (no pipeline.Unusable, er
 }
 
 // whatIsInTheWay says what of the base is in the way of a new file, "" for nothing.
-func (ch *change) whatIsInTheWay(name string) (string, error) {
+func (b baseFiles) whatIsInTheWay(name string) (string, error) {
 	dir := ""
 	for part := range strings.SplitSeq(name, "/") {
 		here := path.Join(dir, part)
-		oid, mode, err := ch.d.repo.Find(ch.c.base, here)
+		oid, mode, err := b.repo.Find(b.commit, here)
 		if err != nil {
 			return "", err
 		}
 		if oid == "" {
-			return ch.findLikeName(dir, part)
+			return b.findLikeName(dir, part)
 		}
 		if here != name && !strings.HasPrefix(mode, "4") {
 			return fmt.Sprintf("is below %q, which is a file", here), nil
@@ -50,8 +59,8 @@ func (ch *change) whatIsInTheWay(name string) (string, error) {
 }
 
 // findLikeName names what a folder of the base has under a name that is part but for case.
-func (ch *change) findLikeName(dir, part string) (string, error) {
-	names, err := ch.d.repo.Names(ch.c.base, dir)
+func (b baseFiles) findLikeName(dir, part string) (string, error) {
+	names, err := b.repo.Names(b.commit, dir)
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
@@ -17,13 +18,13 @@ import (
 
 // nextBrief returns the brief of the next session: the work's own, with what the steps
 // before it came to, the step it is asked for, and what was wrong with the last.
-func (ch *change) nextBrief(phase pipeline.Phase) invoke.Brief {
-	b := ch.brief
-	if len(ch.read)+len(ch.unread) > 0 {
-		b = b.Reading(ch.read, ch.unread)
+func (q *asking) nextBrief(phase pipeline.Phase) invoke.Brief {
+	b := q.brief
+	if len(q.read)+len(q.unread) > 0 {
+		b = b.Reading(q.read, q.unread)
 	}
-	if ch.plan != "" {
-		b = b.Planned(ch.plan)
+	if q.plan != "" {
+		b = b.Planned(q.plan)
 	}
 	switch phase {
 	case pipeline.Expand:
@@ -31,31 +32,31 @@ func (ch *change) nextBrief(phase pipeline.Phase) invoke.Brief {
 	case pipeline.Plan:
 		return b.Step(session.StepPlan)
 	}
-	if ch.wrong != "" {
-		b = b.Again(ch.wrong)
+	if q.wrong != "" {
+		b = b.Again(q.wrong)
 	}
 	return b
 }
 
 // shouldExpand reports work for which a session first says what it wants to read.
-func (ch *change) shouldExpand(c pipeline.Complexity) bool {
+func shouldExpand(cfg config.Config, c pipeline.Complexity) bool {
 	small := c == pipeline.Trivial || c == pipeline.Simple
-	return ch.d.at.cfg.Pipeline.Expand == "auto" && !small && ch.canBeAsked()
+	return cfg.Pipeline.Expand == "auto" && !small && canBeAsked(cfg)
 }
 
-func (ch *change) shouldPlan() bool {
-	how := ch.d.at.cfg.Pipeline.Plan
-	return ch.canBeAsked() && (how == "always" || how != "off" && pipeline.NeedsPlan(ch.c.task.Paths, taskBody(ch.c.task)))
+func shouldPlan(cfg config.Config, t board.Task) bool {
+	how := cfg.Pipeline.Plan
+	return canBeAsked(cfg) && (how == "always" || how != "off" && pipeline.NeedsPlan(t.Paths, taskBody(t)))
 }
 
 // canBeAsked reports a substrate that can be asked anything at all.
-func (ch *change) canBeAsked() bool { return ch.d.at.cfg.Session.Substrate != "extract" }
+func canBeAsked(cfg config.Config) bool { return cfg.Session.Substrate != "extract" }
 
 // expand asks for files to read, at most twice. What cannot be read as an answer
 // ends the asking, and the work goes on with what it has.
 func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	next := pipeline.Generate
-	if ch.shouldPlan() {
+	if shouldPlan(ch.d.at.cfg, ch.c.task) {
 		next = pipeline.Plan
 	}
 	out, err := ch.askFirst(ctx, op.Phase)
@@ -87,9 +88,9 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	return out, nil
 }
 
-func (ch *change) briefFiles() []string {
+func (q *asking) briefFiles() []string {
 	var out []string
-	for _, f := range slices.Concat(ch.d.at.filesMeantBy(ch.c.task.Paths, ch.req.Files), ch.read) {
+	for _, f := range slices.Concat(q.d.at.filesMeantBy(q.c.task.Paths, q.req.Files), q.read) {
 		if f.Text != nil {
 			out = append(out, f.Path)
 		}

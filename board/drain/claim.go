@@ -65,7 +65,7 @@ func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
 		now, ok := board.Find(d.at.tasks(), t.ID)
 		why := refuse("task", "task %s: it is no longer on the board", t.ID)
 		if ok {
-			d.leaseID, why = d.whyDenied(now)
+			d.leaseID, why = d.admission().whyDenied(now)
 		}
 		if why != nil && d.Task == "" && isRefusal(why) {
 			d.addNote(fmt.Sprintf("%s: not claimed: %v", t.ID, why))

@@ -141,7 +141,7 @@ func (cs contracts) findHandoff(name string, b *bound) (handoff.Handoff, contrac
 	if made != nil {
 		b.built = made
 	}
-	if h.Journal != "" && !cs.at.journalTells(h.Journal, h) {
+	if h.Journal != "" && !cs.journalTells(h.Journal, h) {
 		h.Journal = "" // it names an entry that is not there
 	}
 	for _, p := range handoff.Check(h, cs.handoffWorld(made, nil)) {
@@ -230,7 +230,7 @@ func (cs contracts) handoffWorld(made *Made, own repo.Changes, more ...string) h
 		}
 		return nil, false
 	}
-	return HandoffWorld(cs.repo, cs.at.graph, cs.at.cfg.Root, find, cs.at.journalTells)
+	return HandoffWorld(cs.repo, cs.at.graph, cs.at.cfg.Root, find, cs.journalTells)
 }
 
 // HandoffWorld returns what a handoff's claims are held against: the files that find reads, nil for
@@ -268,8 +268,8 @@ func HandoffWorld(r *repo.Repo, g *okf.Graph, root string, find func(name string
 	}
 }
 
-func (s *snapshot) journalTells(name string, h handoff.Handoff) bool {
-	return JournalTells(s.files, s.file(s.below(name)), h)
+func (cs contracts) journalTells(name string, h handoff.Handoff) bool {
+	return JournalTells(cs.at.files, cs.at.file(cs.at.below(name)), h)
 }
 
 // JournalTells reports that a journal file has the entry of a handoff's transition.
@@ -295,7 +295,7 @@ func (cs contracts) busy(own board.Task) []contract.Busy {
 	}
 	for _, t := range cs.at.tasks() {
 		if t.State == board.InProgress && t.ID != own.ID && !t.Expired(cs.Now()) {
-			add(cmp.Or(t.Artifact, cs.at.firstArtifact(t.Handoffs)), modeOf(t.Contracted(cs.at.cfg.Contract.Roles)), string(t.ID))
+			add(cmp.Or(t.Artifact, cs.firstArtifact(t.Handoffs)), modeOf(t.Contracted(cs.at.cfg.Contract.Roles)), string(t.ID))
 		}
 	}
 	o := recordsOf(cs.repo, cs.at)
@@ -309,9 +309,9 @@ func (cs contracts) busy(own board.Task) []contract.Busy {
 }
 
 // firstArtifact returns the artifact of the first of the handoffs that can be read.
-func (s *snapshot) firstArtifact(handoffs []string) string {
+func (cs contracts) firstArtifact(handoffs []string) string {
 	for _, name := range handoffs {
-		if a, err := s.graph.Find(s.below(name)); err == nil {
+		if a, err := cs.at.graph.Find(cs.at.below(name)); err == nil {
 			if h, err := handoff.Read(a); err == nil {
 				return h.Artifact
 			}

@@ -130,6 +130,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -223,9 +224,7 @@ type drain struct {
 	given    *Given             // what an invocation works on instead of the board; nil for none
 	report   Report
 	shared   *repo.RemoteLock // nil without a remote
-	stored   repo.OID         // the run's artifacts so far, as a tree
-	landed   repo.OID         // of stored, what a result has landed with
-	tree     repo.Changes     // those that are not in it yet
+	artifacts
 
 	baton       *baton         // nil where one session runs at a time
 	uncommitted bool           // the work tree has other governance files than the board
@@ -290,10 +289,8 @@ func (d *drain) begin(ctx context.Context) error {
 	if err := d.readBoard(ctx); err != nil {
 		return err
 	}
-	for _, check := range d.placeChecks() {
-		if err := check(ctx); err != nil {
-			return err
-		}
+	if err := cmp.Or(d.checkStorable(ctx), d.place().checkDesks(ctx)); err != nil {
+		return err
 	}
 	d.place().clearDesks()
 	d.place().clearCaches()
@@ -310,11 +307,6 @@ func (d *drain) begin(ctx context.Context) error {
 		}
 	}
 	return d.retryAct(ctx, d.stopOverspent)
-}
-
-// placeChecks are what keeps every session of this board from being run on this computer.
-func (d *drain) placeChecks() []func(context.Context) error {
-	return []func(context.Context) error{d.checkStorable, d.place().checkDesks}
 }
 
 // isOver reports that the drain takes no further task: somebody paused the board, an
@@ -386,7 +378,7 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 
 func newDrain(r *repo.Repo, o Options) *drain {
 	d := &drain{
-		Options: o, tree: repo.Changes{}, report: Report{Run: o.Run, Tasks: []Outcome{}},
+		Options: o, artifacts: artifacts{tree: repo.Changes{}}, report: Report{Run: o.Run, Tasks: []Outcome{}},
 		boardWriter: boardWriter{repo: r, wait: o.Wait, log: &runLog{id: o.Run, started: o.Now().UTC(), now: o.Now, files: map[string][]byte{}}},
 	}
 	d.notes = notes{o.Progress, &d.report.Notes}

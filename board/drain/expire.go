@@ -27,22 +27,15 @@ func (d *drain) expire(ctx context.Context) error {
 		if !ok || !s.Sound || d.Now().Before(s.Op().Until) || d.isApproved(t) {
 			continue
 		}
-		if err := d.expireOne(ctx, t.ID, s.Op()); err != nil {
+		p, why, err := d.planExpiry(t.ID, s.Op())
+		if err != nil {
 			return err
 		}
+		if err := d.land(ctx, p); err != nil {
+			return err
+		}
+		d.say(fmt.Sprintf("%s: %s, back to backlog", t.ID, why))
 	}
-	return nil
-}
-
-func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
-	p, why, err := d.planExpiry(id, o)
-	if err != nil {
-		return err
-	}
-	if err := d.land(ctx, p); err != nil {
-		return err
-	}
-	d.say(fmt.Sprintf("%s: %s, back to backlog", id, why))
 	return nil
 }
 

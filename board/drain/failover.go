@@ -108,24 +108,25 @@ type relay struct {
 }
 
 // newRelay returns the substrate of a session for t. If none may be tried, why says so.
-func (d *drain) newRelay(t board.Task, k *desk) (r *relay, why string, err error) {
-	h, err := d.preflight().checkHealth(t)
+func (a *attempt) newRelay(k *desk) (r *relay, why string, err error) {
+	t := a.c.task
+	h, err := a.d.preflight().checkHealth(t)
 	if err != nil {
 		return nil, "", err
 	}
 	if len(h.Use) == 0 {
 		return nil, h.Why(), nil
 	}
-	pick := d.Substrate
+	pick := a.d.Substrate
 	if pick == nil {
-		pick = d.place().newSubstrate
+		pick = a.d.place().newSubstrate
 	}
-	r = &relay{d: d, task: string(t.ID), desk: k}
-	for _, cfg := range d.at.agentChain(t) {
+	r = &relay{d: a.d, task: string(t.ID), desk: k}
+	for _, cfg := range a.d.at.agentChain(t) {
 		if !slices.Contains(h.Use, cfg.Session.Substrate) {
 			continue
 		}
-		sub, err := pick(cfg, d.at.files)
+		sub, err := pick(cfg, a.d.at.files)
 		if err != nil {
 			return nil, "", err
 		}

@@ -33,19 +33,19 @@ type Given struct {
 
 // encodeGiven makes the handoff of what is given. From here on it goes by the path
 // and the blob that the board will have it under.
-func (d *drain) encodeGiven(given *Given) error {
+func (l *runLog) encodeGiven(given *Given, by string) (*Given, error) {
 	if given == nil {
-		return nil
+		return nil, nil
 	}
 	g := *given
 	c := g.Claims
 	m := handoff.Meta{
-		Slug: "claims", Title: "Claims of " + c.Artifact, From: c.From, To: c.To, Artifact: c.Artifact, Run: d.Run, By: d.By,
-		At: d.log.started.Format(time.RFC3339), Journal: d.log.journalPath(),
+		Slug: "claims", Title: "Claims of " + c.Artifact, From: c.From, To: c.To, Artifact: c.Artifact, Run: l.id, By: by,
+		At: l.started.Format(time.RFC3339), Journal: l.journalPath(),
 	}
 	name, text, err := handoff.Make(m, c.Deliverable)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	g.text = secrets.Redact(text)
 	a, err := okf.Parse(name, g.text)
@@ -53,10 +53,9 @@ func (d *drain) encodeGiven(given *Given) error {
 		g.Claims, err = handoff.Read(&a)
 	}
 	if err != nil {
-		return fmt.Errorf("the claims: %w", err)
+		return nil, fmt.Errorf("the claims: %w", err)
 	}
-	d.given = &g
-	return nil
+	return &g, nil
 }
 
 func (cs contracts) loadRoster() contract.Roster {

@@ -89,7 +89,7 @@ func (rec recorder) addHandoffs(p *draft, list ...*work) error {
 			}
 		}
 		if w.emission.Outcome == session.HandoffInsufficient {
-			if err := rec.at.tellInsufficient(p, w); err != nil {
+			if err := rec.tellInsufficient(p, w); err != nil {
 				return err
 			}
 		}
@@ -121,12 +121,12 @@ func listReversions(says []deliver.Say) string {
 
 // tellInsufficient tells the journal which handoffs did not hold, what they lack
 // and the ways out.
-func (s *snapshot) tellInsufficient(p *draft, w *work) error {
+func (rec recorder) tellInsufficient(p *draft, w *work) error {
 	if len(w.bound.handoffs) == 0 {
 		return p.tell("H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
 	}
 	for _, h := range w.bound.handoffs {
-		title, content := handoff.Insufficient(h, w.emission.Missing).Entry(s.file(h.Path))
+		title, content := handoff.Insufficient(h, w.emission.Missing).Entry(rec.at.file(h.Path))
 		if err := p.tell("H", "", title, content); err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	if err != nil {
 		return Report{Run: o.Run}, err
 	}
-	if err := d.encodeGiven(inv.Given); err != nil {
+	if d.given, err = d.log.encodeGiven(inv.Given, d.By); err != nil {
 		return d.report, err
 	}
 	t := d.contracts().asTask(inv)
@@ -134,13 +134,11 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	if err := d.readBoard(ctx); err != nil {
 		return err
 	}
-	for _, check := range d.placeChecks() {
-		if err := check(ctx); err != nil {
-			return err
-		}
+	if err := cmp.Or(d.checkStorable(ctx), d.place().checkDesks(ctx)); err != nil {
+		return err
 	}
 	d.place().clearDesks()
-	_, dead, err := findKilled(d.repo)
+	dead, _, err := d.repo.Orphans()
 	if err != nil || len(dead) == 0 && !slices.ContainsFunc(d.at.spend.Open, func(c event.Record) bool {
 		return recordsOf(d.repo, d.at).hasExpired(c, d.at.cfg.TaskLease, d.Now())
 	}) {
@@ -324,7 +322,7 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []*work) erro
 	for _, w := range done {
 		(&attempt{d, c, w}).keepArtifacts()
 	}
-	art, err := d.storeArtifacts(ctx)
+	art, err := d.artifacts.store(ctx, &d.boardWriter)
 	if err != nil {
 		return err
 	}

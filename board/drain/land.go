@@ -106,7 +106,7 @@ func (rec recorder) recordLost(c *claim, w *work, out *Outcome, artifacts repo.R
 func (rec recorder) planUnpublished(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
 	out.Branch, out.Proposal, out.Files = "", "", 0
 	if ch := w.change; ch != nil && ch.sealed != nil {
-		ch.rescind(out.Reason)
+		ch.rescind(rec.log.id, rec.log.now(), out.Reason)
 	}
 	p, err := rec.draftSessions(c, w)
 	if err != nil {

@@ -20,7 +20,7 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 		if err != nil {
 			return t, false, err
 		}
-		if _, err = d.whyDenied(t); err == nil && d.Invoked {
+		if _, err = d.admission().whyDenied(t); err == nil && d.Invoked {
 			d.override, err = d.contracts().checkBindable(t)
 		}
 		return t, err == nil, err
@@ -36,9 +36,9 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 		if board.Eligible(&t.Row, d.at.index(), d.Now()) != "" {
 			continue
 		}
-		_, why := d.whyDenied(t)
+		_, why := d.admission().whyDenied(t)
 		if why == nil {
-			if held := d.whyHeld(ctx, t); held != nil {
+			if held := d.preflight().whyHeld(ctx, t); held != nil {
 				d.noteOnce(held.Error())
 				continue
 			}
@@ -58,13 +58,13 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 }
 
 // whyDenied returns why t may not be drained now, and the commitment lease that it may be drained under.
-func (d *drain) whyDenied(t board.Task) (leaseID string, err error) {
-	now := d.authority()
+func (ad admission) whyDenied(t board.Task) (leaseID string, err error) {
+	now := ad.now
 	if err = now.checkEligible(t); err == nil {
 		leaseID, err = now.checkStanding()
 	}
 	if err == nil {
-		_, no := d.findObstacles(t)
+		_, no := ad.findObstacles(t)
 		err = joinErrors(no...)
 	}
 	return leaseID, err

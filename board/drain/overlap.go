@@ -64,18 +64,18 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 
 // whyHeld is why t waits for a review of another task, nil where it does not. A person
 // who names one task has it run all the same.
-func (d *drain) whyHeld(ctx context.Context, t board.Task) error {
-	if d.Task != "" || !d.at.changes(t) {
+func (pf preflight) whyHeld(ctx context.Context, t board.Task) error {
+	if pf.Task != "" || !pf.at.changes(t) {
 		return nil
 	}
-	if d.at.overlaps == nil {
-		base, err := d.base()
+	if pf.at.overlaps == nil {
+		base, err := pf.base()
 		if err != nil {
 			return nil // the claim says why
 		}
-		d.at.overlaps = append([]*Overlap{}, Overlaps(ctx, d.repo, base, d.at.cfg.Root, d.at.tasks())...)
+		pf.at.overlaps = append([]*Overlap{}, Overlaps(ctx, pf.repo, base, pf.at.cfg.Root, pf.at.tasks())...)
 	}
-	for _, o := range d.at.overlaps {
+	for _, o := range pf.at.overlaps {
 		if o.Task == t.ID {
 			return refuse("overlap", "%s", o.Error())
 		}

@@ -76,9 +76,9 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	}
 	left := d.taskLimit()
 	for t := range d.at.boardOrder(d.at.rows()) {
-		s := d.planTask(t)
+		s := d.admission().planTask(t)
 		if s.Run {
-			s.addRefusal(d.whyHeld(ctx, t))
+			s.addRefusal(d.preflight().whyHeld(ctx, t))
 			s.Run = s.Reason == ""
 		}
 		if s.Run && left == 0 {
@@ -103,7 +103,7 @@ func (d *drain) addStart(ctx context.Context, p *Plan, opened bool) error {
 	if err := d.readBoard(ctx); !p.addStop(err) {
 		return err
 	}
-	for _, check := range append(d.placeChecks(), d.checkShared) {
+	for _, check := range []func(context.Context) error{d.checkStorable, d.place().checkDesks, d.checkShared} {
 		if err := check(ctx); !p.addStop(err) {
 			return err
 		}
@@ -189,20 +189,20 @@ func peekAt(ctx context.Context, r *repo.Repo, o Options, tip repo.OID) (d *drai
 	return d, nil
 }
 
-func (d *drain) planTask(t board.Task) Step {
-	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: d.authority().reservation(t)}
-	if d.Task != "" {
-		if want, err := d.at.findTask(d.Task); err != nil || want.ID != t.ID {
+func (ad admission) planTask(t board.Task) Step {
+	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: ad.now.reservation(t)}
+	if ad.terms.Task != "" {
+		if want, err := ad.now.findTask(ad.terms.Task); err != nil || want.ID != t.ID {
 			s.Reason = "not named by --task"
 			return s
 		}
 	}
-	if why := d.authority().checkEligible(t); why != nil {
+	if why := ad.now.checkEligible(t); why != nil {
 		s.addRefusal(why)
 		return s
 	}
-	s.Substrate, s.Why = d.preflight().pickSubstrate(t)
-	b, no := d.findObstacles(t)
+	s.Substrate, s.Why = ad.place.pickSubstrate(t)
+	b, no := ad.findObstacles(t)
 	s.Contract = b.Role
 	for _, err := range no {
 		s.addRefusal(err)

@@ -27,7 +27,7 @@ func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t boa
 	if err != nil {
 		return nil, err
 	}
-	_, no := d.findObstacles(t)
+	_, no := d.admission().findObstacles(t)
 	row := t.Row
 	row.State, row.Dependencies = board.Ready, nil // what it waits for is no refusal, but for what is not there
 	var out []string
@@ -59,22 +59,31 @@ type preflight struct {
 
 func (d *drain) preflight() preflight { return preflight{d.Options, d.repo, d.at, d.base, d.met} }
 
+// admission answers whether a task may be drained now.
+type admission struct {
+	now   authority
+	terms contracts
+	place preflight
+}
+
+func (d *drain) admission() admission { return admission{d.authority(), d.contracts(), d.preflight()} }
+
 // findObstacles lists what keeps t from running beside where it stands on the board and what
 // stops every task: the lease, the role, the contract, the inputs, the agent, the
 // programs and the money. The contract is resolved as far as it goes. If a person asked for the
 // session, checkBindable reports role and contract instead.
-func (d *drain) findObstacles(t board.Task) (bound, []error) {
-	no := d.authority().checkCharter(t)
+func (ad admission) findObstacles(t board.Task) (bound, []error) {
+	no := ad.now.checkCharter(t)
 	add := func(err error) {
 		if err != nil {
 			no = append(no, err)
 		}
 	}
-	b, err := d.contracts().checkSpawnable(t)
-	if !d.Invoked {
+	b, err := ad.terms.checkSpawnable(t)
+	if !ad.terms.Invoked {
 		if t.Role == "" {
 			add(refuse("floor", "task %s: the task has no role, and odd drain needs one; set it with odd task edit %[1]s --role ROLE", t.ID))
-		} else if why := d.at.compilePersona(&work{}, t.Role); why != "" {
+		} else if why := ad.now.compilePersona(&work{}, t.Role); why != "" {
 			add(refuse("floor", "task %s: %s", t.ID, why))
 		}
 		if err != nil {
@@ -82,15 +91,15 @@ func (d *drain) findObstacles(t board.Task) (bound, []error) {
 		}
 	}
 	if b.Role == contract.General {
-		add(d.preflight().checkEditable(t))
+		add(ad.place.checkEditable(t))
 	}
-	pf := d.preflight()
+	pf := ad.place
 	add(pf.checkInputs(t))
-	add(joinErrors(pf.checkEquipment(t), requireBudget(d.at.cfg)))
+	add(joinErrors(pf.checkEquipment(t), requireBudget(ad.now.cfg)))
 	add(pf.checkInstalled(t))
 	add(pf.checkReachable(t))
-	if requireBudget(d.at.cfg) == nil {
-		add(d.authority().checkAffordable(t))
+	if requireBudget(ad.now.cfg) == nil {
+		add(ad.now.checkAffordable(t))
 	}
 	return b, no
 }

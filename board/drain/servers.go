@@ -119,7 +119,7 @@ func (a *attempt) startServers(ctx context.Context, req *session.Request, r *rel
 
 // whyNotLent returns why there can be no session where a substrate that takes no servers
 // would have to do without one that is required. Without the others it goes on.
-func (d *drain) whyNotLent(task string, specs []servers.Spec, substrate string) (why string) {
+func (n notes) whyNotLent(task string, specs []servers.Spec, substrate string) (why string) {
 	var without, must []string
 	for _, s := range specs {
 		without = append(without, s.Name)
@@ -130,7 +130,7 @@ func (d *drain) whyNotLent(task string, specs []servers.Spec, substrate string) 
 	if len(must) > 0 {
 		return fmt.Sprintf("the task needs an MCP server that its agent cannot use: %s; agents of kind %s take none from odd", strings.Join(must, ", "), substrate)
 	}
-	d.noteOnce(fmt.Sprintf("%s: agents of kind %s take no MCP server from odd; the session goes on without %s", task, substrate, strings.Join(without, ", ")))
+	n.noteOnce(fmt.Sprintf("%s: agents of kind %s take no MCP server from odd; the session goes on without %s", task, substrate, strings.Join(without, ", ")))
 	return ""
 }
 

@@ -86,7 +86,7 @@ func (a *attempt) saveResult(ctx context.Context) error {
 	if err := a.w.change.keepFiles(ctx); err != nil {
 		return unwritten{err}
 	}
-	art, err := a.d.storeArtifacts(ctx)
+	art, err := a.d.artifacts.store(ctx, &a.d.boardWriter)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (rec recorder) tellSession(c *claim, w *work) (err error) {
 			c.resultDraft = ch.sealed.draft
 			return nil
 		}
-		ch.rescind(w.reason)
+		ch.rescind(rec.log.id, rec.log.now(), w.reason)
 	}
 	c.resultDraft, err = rec.draftSessions(c, w)
 	return err
@@ -261,7 +261,7 @@ func (rec recorder) makeProposal(ctx context.Context, c *claim, w *work, trace s
 	var err error
 	if ch := w.change; ch != nil && len(ch.files) > 0 {
 		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", string(ch.risk.Tier)})
-		oid, err = rec.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, rec.agentSignature(), commitMessage("propose: "+title, ch.summarize()+listItems(w.items), trailers...))
+		oid, err = rec.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, rec.agentSignature(), commitMessage("propose: "+title, summarizeFiles(ch.candidate.Files)+listItems(w.items), trailers...))
 	} else {
 		oid, err = rec.make(ctx, c.base, w.proposedChanges(rec.at), rec.agentSignature(), commitMessage("propose: "+title, cmp.Or(strings.TrimRight(listItems(w.items), "\n"), "Nothing new: every atom is as it was.")+leftOut(w.emission.Notes), trailers...))
 	}
@@ -310,24 +310,31 @@ func listItems(items []reconcile.Item) string {
 // runRefs is the folder of refs that keep the artifacts of runs.
 const runRefs = "refs/odd/run/"
 
-// storeArtifacts writes the run's artifacts as a tree and returns the move of
+// artifacts are what a run keeps of its sessions.
+type artifacts struct {
+	stored repo.OID     // those so far, as a tree
+	landed repo.OID     // of stored, what a result has landed with
+	tree   repo.Changes // those that are not in it yet
+}
+
+// store writes the run's artifacts as a tree and returns the move of
 // refs/odd/run/RUN that lands with the result. With a remote it sets the local ref at once,
 // so that a network failure loses nothing.
-func (d *drain) storeArtifacts(ctx context.Context) (repo.RefUpdate, error) {
-	u := repo.RefUpdate{Name: runRefs + d.Run, Old: d.landed}
+func (a *artifacts) store(ctx context.Context, bw *boardWriter) (repo.RefUpdate, error) {
+	u := repo.RefUpdate{Name: runRefs + bw.log.id, Old: a.landed}
 	var err error
-	if u.New, err = d.repo.WriteTree(ctx, d.stored, d.tree); err != nil {
+	if u.New, err = bw.repo.WriteTree(ctx, a.stored, a.tree); err != nil {
 		return u, err
 	}
-	d.stored, d.tree = u.New, repo.Changes{}
-	if d.line.Remote == "" {
+	a.stored, a.tree = u.New, repo.Changes{}
+	if bw.line.Remote == "" {
 		return u, nil
 	}
-	here, err := d.repo.Ref(u.Name)
+	here, err := bw.repo.Ref(u.Name)
 	if err != nil && !errors.Is(err, repo.ErrNoRef) {
 		return u, err
 	}
-	return u, d.repo.Update(ctx, repo.RefUpdate{Name: u.Name, Old: here, New: u.New})
+	return u, bw.repo.Update(ctx, repo.RefUpdate{Name: u.Name, Old: here, New: u.New})
 }
 
 // describeLanding names the branch that a change was merged into without approval, "" for
@@ -350,7 +357,7 @@ func (rec recorder) completeResult(p *draft, c *claim, w *work, out Outcome, ref
 		}
 		p.changes[rec.at.file(c.task.Path)] = b
 	}
-	data := rec.at.outcomeData(c, w, out, refs[len(refs)-1].New)
+	data := rec.outcomeData(c, w, out, refs[len(refs)-1].New)
 	if err := rec.chargeOutcome(&data, c, out.Cost); err != nil {
 		return err
 	}
@@ -397,7 +404,7 @@ func (rec recorder) finishTask(t board.Task, w *work, out Outcome) ([]byte, erro
 	return board.Finish(t, rec.log.id, w.verdict, board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
 }
 
-func (s *snapshot) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) event.OutcomeData {
+func (rec recorder) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) event.OutcomeData {
 	verdict := string(out.State)
 	if verdict == "" {
 		verdict = "lost"
@@ -409,11 +416,11 @@ func (s *snapshot) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OI
 	data.Proposal, data.Branch, data.Base = string(out.Proposal), out.Branch, string(c.base)
 	for _, it := range w.items {
 		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
-			data.Paths = append(data.Paths, event.ProposedPath{Path: s.file(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
+			data.Paths = append(data.Paths, event.ProposedPath{Path: rec.at.file(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
 		}
 	}
 	if ch := w.change; ch.isProposed() {
-		data.Paths = append(data.Paths, ch.proposedPaths()...)
+		data.Paths = append(data.Paths, proposedPaths(ch.candidate.Files)...)
 		data.Op = ch.op.ID
 	}
 	return data

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -17,30 +16,28 @@ import (
 // in this clone, is ready again, or blocked after too many attempts. Its reservation is
 // charged in full and its op is ended, in this run's ledger.
 func (d *drain) sweep(ctx context.Context) error {
-	pins, killed, err := findKilled(d.repo)
+	killed, pins, err := d.repo.Orphans()
 	if err != nil {
 		return err
 	}
-	if err := d.sweepOf(ctx, killed); err != nil || len(pins) == 0 {
+	p, swept, err := d.planSweep(killed)
+	if err != nil {
 		return err
+	}
+	if len(p.all(d.at.cfg.Root)) > 0 {
+		if err := d.land(ctx, p); err != nil {
+			return err
+		}
+		d.report.Swept = nil
+		for _, t := range swept {
+			d.report.Swept = append(d.report.Swept, t.ID)
+			d.say(fmt.Sprintf("%s: %s ended without a result, so the task is %s again", t.ID, t.ClaimedBy, t.State))
+		}
+	}
+	if len(pins) == 0 {
+		return nil
 	}
 	return d.repo.Update(ctx, pins...)
-}
-
-func (d *drain) sweepOf(ctx context.Context, killed []string) error {
-	p, swept, err := d.planSweep(killed)
-	if err != nil || len(p.all(d.at.cfg.Root)) == 0 {
-		return err
-	}
-	if err := d.land(ctx, p); err != nil {
-		return err
-	}
-	d.report.Swept = nil
-	for _, t := range swept {
-		d.report.Swept = append(d.report.Swept, t.ID)
-		d.say(fmt.Sprintf("%s: %s ended without a result, so the task is %s again", t.ID, t.ClaimedBy, t.State))
-	}
-	return nil
 }
 
 // planSweep plans what sweep commits: an empty draft where there is nothing to take back. swept
@@ -122,23 +119,11 @@ func (s *snapshot) isReserved(t board.Task) bool {
 // pinned is the folder of refs that keep the base of a running session from git's pruning.
 const pinned = "refs/odd/base/"
 
-// findKilled returns the runs of this clone that were killed, and the updates that delete
-// their pins. Without the drain lock a living drain looks killed; sweep only under it.
-func findKilled(r *repo.Repo) (pins []repo.RefUpdate, runs []string, err error) {
-	all, err := r.Refs(pinned)
-	for _, p := range all {
-		if run := strings.TrimPrefix(p.Name, pinned); !r.RunLives(run) {
-			pins, runs = append(pins, repo.RefUpdate{Name: p.Name, Old: p.New}), append(runs, run)
-		}
-	}
-	return pins, runs, err
-}
-
 // Free takes back what killed drains of this clone held, as the next drain would, and
 // tells the tasks it freed. Where none was killed it does nothing; while a drain runs, it
 // is refused.
 func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
-	if _, runs, err := findKilled(r); err != nil || len(runs) == 0 {
+	if runs, _, err := r.Orphans(); err != nil || len(runs) == 0 {
 		return nil, err
 	}
 	d, err := openDrain(ctx, r, o)

@@ -133,7 +133,7 @@ func (a *attempt) runWork(ctx context.Context) {
 	}
 	a.c.anchor = w.anchor
 	if a.d.at.changes(a.c.task) {
-		runChange(ctx, &change{attempt: a, req: req, brief: w.brief})
+		runChange(ctx, &change{asking: asking{attempt: a, req: req, brief: w.brief}})
 	} else {
 		a.runSubstrate(ctx, req)
 		a.d.authority().judgeEmission(w, a.c.task, req.Graph, a.d.By)
@@ -290,7 +290,7 @@ func (a *attempt) checkMoney(now authority, cost budget.MicroUSD) error {
 // session declared, never from an exit code.
 func (a *attempt) runSubstrate(ctx context.Context, req session.Request) {
 	desk := &desk{d: a.d, base: a.c.base, of: a.w.change}
-	sub, why, err := a.d.newRelay(a.c.task, desk)
+	sub, why, err := a.newRelay(desk)
 	switch {
 	case err != nil:
 		a.w.block("agent: %v", err)
@@ -469,6 +469,9 @@ func (a *attempt) keepArtifacts() {
 		put("reconcile.json", append(items, '\n'))
 	}
 }
+
+// countTurns returns the turns of all sessions so far.
+func (w *work) countTurns() int { return w.turned + w.emission.Usage.Turns }
 
 // void blocks the work and drops everything it made.
 func (w *work) void(why string) {

@@ -108,23 +108,24 @@ func (r *Repo) RunLives(run string) bool {
 // KilledRuns returns the runs of this clone that were killed: a ref keeps the base of their session, and no process
 // works on it. While a drain is alive it returns none, since that one frees what they held.
 func (r *Repo) KilledRuns() ([]string, error) {
-	runs, err := r.orphans()
+	runs, _, err := r.Orphans()
 	if len(runs) == 0 || r.Draining() {
 		return nil, err
 	}
-	still, err := r.orphans() // a drain may just have ended
+	still, _, err := r.Orphans() // a drain may just have ended
 	return slices.DeleteFunc(runs, func(run string) bool { return !slices.Contains(still, run) }), err
 }
 
-// orphans returns the runs that keep a base and hold no lock of their own. That of a drain is drain.lock.
-func (r *Repo) orphans() (runs []string, err error) {
+// Orphans returns the runs that keep a base and hold no lock of their own, and the updates that delete those
+// bases. That of a drain is drain.lock: one that lives looks like an orphan to who does not hold it.
+func (r *Repo) Orphans() (runs []string, bases []RefUpdate, err error) {
 	refs, err := r.Refs(basePrefix)
 	for _, ref := range refs {
 		if run := strings.TrimPrefix(ref.Name, basePrefix); !r.RunLives(run) {
-			runs = append(runs, run)
+			runs, bases = append(runs, run), append(bases, RefUpdate{Name: ref.Name, Old: ref.New})
 		}
 	}
-	return runs, err
+	return runs, bases, err
 }
 
 // Draining reports whether a drain of this clone is alive. It tries the lock only if the process named in the file
