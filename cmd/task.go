@@ -278,9 +278,15 @@ func runTaskShow(c *cli.Context, env Env, name string) error {
 		}
 		return printJSON(env, map[string]any{"id": t.ID, "path": v.repoPath(t.Path), "state": t.State, "eligible": waits == "", "waits": waits, "fields": fields, "body": string(t.Atom.Body())})
 	}
+	killed, err := v.repo.KilledRuns()
+	if err != nil {
+		return err
+	}
 	switch {
 	case waits == "":
 		talk(env, "%s is ready; odd drain can work on it", t.ID)
+	case t.State == board.InProgress && slices.Contains(killed, t.ClaimedBy):
+		talk(env, "%s: %s was killed, so nobody works on it; odd task ready %s frees it, and so does the next odd drain", t.ID, t.ClaimedBy, t.ID)
 	case t.State == board.Done:
 		talk(env, "%s is done", t.ID)
 	case t.State == board.Review:

@@ -46,73 +46,58 @@
 // This file is the loop. The others, in the order of a task:
 //
 //   - snapshot: the board at one commit
-//   - lock: one drain at a time, here and over a remote
-//   - pause: drains are paused, or this one pauses them
-//   - slowloop: what people decide at gates: the lease, the working phase, decisions
+//   - lock: one drain at a time, here and over a remote, and none while drains are paused
 //   - authority: what the lease, the emergencies and the state of a task allow at a moment
 //   - money: reservations, envelopes and the hard stop
 //   - preflight: whether a session could work: its inputs, agent and programs
-//   - overlap: a task waits for the review of another one's files
-//   - next: which task is taken, and why others are not
-//   - plan: odd drain --dry-run, from the same checks
-//   - resolve: the contract and brief that a session would have, for odd agent run --dry-run
+//   - next: which task is taken, and why others are not; a task waits for the review of another one's files
+//   - plan: odd drain --dry-run, and the contract and brief for odd agent run --dry-run, from the same checks
 //   - claim: the commit that takes a task, and its reservation
-//   - announce: the op that a claim of a change names, and its ending
 //   - draft: a commit that is planned, and how it lands
 //   - land: a result lands in spite of races and a busy index
 //   - work: one session from its request to its verdict
 //   - contract: what a session is bound to
-//   - override: a person's override of a contract, its start and its end
-//   - given: what an invocation works on instead of the board
-//   - records: what the ledgers record of a run, and the proposal that a handoff is about
+//   - records: what the ledgers record of a run, the proposal that a handoff is about, and what is given instead of the board
 //   - anchor: the handshake that binds a session, and its permit
 //   - prove: the session's own answers to the handshake
 //   - grant: what a session may do, compiled for its tools
 //   - brief: what a session is told
-//   - related: atoms that a brief names because they bear on the task
-//   - deleted: what people declined or deleted before, which is not proposed again
+//   - related: atoms that a brief names because they bear on the task, and those that people declined or deleted
 //   - desk: the scratch repository of a session
-//   - caged: the sandbox of its programs
-//   - tampered: a session that changed the repository itself
-//   - substrate: the agent that odd.toml names
-//   - api: the agents that are a model's API
-//   - failover: the next agent takes over where a connection fails
+//   - caged: the sandbox of its programs, and a session that changed the repository itself
+//   - substrate: the agent that odd.toml names, a program or a model's API, and who gets its brief
+//   - failover: the next agent takes over where a connection fails; sessions side by side take turns with the drain
 //   - toolbox: the tools that odd gives to a session
 //   - servers: its MCP servers
-//   - sends: who gets its brief
 //   - lent: credentials that odd.toml lends stay out of what is kept
 //   - judge: caps and merges what a session emitted
-//   - converted: files that git would store with other bytes
-//   - handover: the handoff for the next session
-//   - remarks: the session's notes in the journal
-//   - appeal: gate proposals, of decay and of sessions
-//   - change: the op of a change of files
+//   - handover: the handoff for the next session, its notes in the journal, and a person's override of a contract
+//   - appeal: what people decide at gates, and gate proposals, of decay and of sessions
+//   - change: the op of a change of files, and what people read of it
 //   - changesteps: its phases before the work: expand and plan
 //   - changemake: its sessions and candidates
-//   - changeplace: a candidate's new files where the base has no room
+//   - changeplace: a candidate's files that the base has no room for, or that git would store with other bytes
 //   - changecheck: the checks of a candidate, and its repair
 //   - changejudge: its tier, and the commit of its proposal
 //   - changeland: whether it lands without approval
-//   - changekept: what people read of it
 //   - bench: checks run on a commit
 //   - settle: the proposal and the result of a task
 //   - notify: the command that is told of it
 //   - judgeagain: odd review --refresh judges what a run kept once more
 //   - changeagain: the same of a change of files
 //   - rejudge: a proposed change is judged on what is there now, before it is approved
-//   - expire: the time limit of a review
-//   - sweep: takes back what killed drains held
+//   - sweep: takes back what killed drains held, ends the op that a claim announced, and reviews whose time is over
 //   - invoke: sessions that no task asks for
-//   - baton: lets those that run side by side call the drain one at a time
 //   - context: what to read before asking anybody; contexttext prints it
 //   - signs: what decay judges the board by
 //   - refusal: the errors of rules, and the count of refused drains
 //   - text: helpers for texts
 //
 // boardWriter plans commits for the board and moves it. Other questions are answered by a value
-// made for them: snapshot, authority, contracts, preflight, briefs, and recorder, which plans the
-// commits that record what sessions came to. The type drain still has more than 40 methods: the
-// steps themselves, and what they share of the run.
+// made for them: snapshot, authority, admission, contracts, preflight, place and briefs; recorder
+// plans the commits that record what sessions came to. A claim is worked on as an attempt, and a
+// change of files as a change, which asks its sessions (asking) and tells its op (opLog). The type
+// drain is the loop, and what its steps share of the run.
 //
 // # Invariants kept here
 //

@@ -696,6 +696,38 @@ func TestAClaimWaitsForThePersonsGit(t *testing.T) {
 	}
 }
 
+// Somebody's file is in the way for a moment, as where another odd has just moved the branch: the claim
+// waits, and lands. One that stays is told.
+func TestAClaimWaitsForAFileInTheWay(t *testing.T) {
+	t.Parallel()
+	for _, stays := range []bool{false, true} {
+		w := newWorld(t, paid, "a")
+		name := filepath.Join(w.repo.Root(), "knowledge", "tasks", "a.md")
+		was, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waited := 0
+		w.o.Check = func(context.Context, *repo.Line, repo.OID, repo.OID, []repo.RefUpdate) error {
+			if waited > 0 && !stays {
+				return nil
+			}
+			return os.WriteFile(name, append(was[:len(was):len(was)], "other\n"...), 0o644)
+		}
+		w.o.Wait = func(time.Duration) {
+			if waited++; !stays {
+				if err := os.WriteFile(name, was, 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		r, err := w.drain(context.Background())
+		if landed := len(r.Tasks) == 1 && r.Tasks[0].State == board.Review && err == nil; landed == stays || stays != (waited == inTheWayTries) || stays && !errors.Is(err, repo.ErrInTheWay) {
+			t.Errorf("stays %t: %+v after waiting %d times: %v", stays, r.Tasks, waited, err)
+		}
+	}
+}
+
 // A person commits at every moment of a drain in turn, a swept claim included:
 // the drain ends well and both are in history.
 func TestAPersonCommitsAtAnyMoment(t *testing.T) {

@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
@@ -178,4 +183,151 @@ func (rec recorder) underContract(data *event.SessionData, w *work) {
 		data.Handoff = rec.at.file(w.handed.Path)
 	}
 	data.Hints = int64(len(w.result.Verdict.Hints))
+}
+
+// overridden is the tag of what came out of a session under an override, and
+// of what was made from it.
+const overridden = "override-produced"
+
+// tellOverride adds to a claim's commit the entry of an override's start, so that
+// it is in history before anything is spawned, and returns what the claim says of it.
+func (rec recorder) tellOverride(p *draft) (*event.Override, error) {
+	o := rec.override
+	if o == nil {
+		return nil, nil
+	}
+	content := fmt.Sprintf("override started by %s for one session; reason: %s; risks acknowledged: %s; it ends with the session, and what it makes is tagged %s",
+		rec.person, o.Reason, strings.Join(o.Risks, ", "), overridden)
+	if err := p.tell("D", "", "override: "+strings.Join(texts(o.Modes), ", ")+" collapsed", content); err != nil {
+		return nil, err
+	}
+	return overrideData(o, rec.person), nil
+}
+
+func overrideData(o *contract.Override, by string) *event.Override {
+	return &event.Override{By: by, Modes: texts(o.Modes), Reason: o.Reason, Risks: o.Risks}
+}
+
+func (rec recorder) overrideEnds(p *draft, how string) error {
+	if rec.override == nil {
+		return nil
+	}
+	o := rec.override
+	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, rec.person, o.Reason, strings.Join(texts(o.Modes), ", "), strings.Join(o.Risks, ", "))
+	return p.tell("O", "", "override ended: "+strings.Join(texts(o.Modes), ", "), content)
+}
+
+// overrideDied ends, in the journal of the run that sweeps, the override of a
+// session that can no longer do it.
+func overrideDied(p *draft, c event.Record) error {
+	o := c.Claim().Override
+	if o == nil {
+		return nil
+	}
+	return p.tell("O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
+}
+
+// tagOverride tags what a session made under an override, or from what was.
+func tagOverride(e session.Emission) (session.Emission, error) {
+	atoms := make([]session.Atom, len(e.Atoms))
+	for i, a := range e.Atoms {
+		tags := make([]any, 0, len(a.Atom.Tags)+1)
+		for _, t := range a.Atom.Tags {
+			if t != overridden {
+				tags = append(tags, t)
+			}
+		}
+		b, err := okf.Edit(a.Atom.Bytes(), okf.Set{Key: "tags", Value: append(tags, overridden)})
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", a.At, err)
+		}
+		if a.Atom, err = okf.Parse(a.Atom.Path, b); err != nil {
+			return e, fmt.Errorf("%s: %w", a.At, err)
+		}
+		atoms[i] = a
+	}
+	e.Atoms = atoms
+	return e, nil
+}
+
+// addRemarks appends the session's notes to the run's journal. One of a type that
+// the bundle's canon does not have is left out.
+func (rec recorder) addRemarks(p *draft, c *claim, w *work) {
+	types := rec.at.entryTypes()
+	for _, n := range w.emission.Notes {
+		err := types.Known(journal.Entry{Type: n.Type, Facet: n.Facet})
+		if err == nil {
+			err = p.tell(n.Type, n.Facet, quoteText(n.Title), quoteText(n.Content))
+		}
+		if err != nil {
+			rec.say(fmt.Sprintf("%s: a note of the session is not in the journal: %v", c.task.ID, err))
+		}
+	}
+}
+
+// The notes that a person is shown with a proposal: so many, of so many bytes each. The
+// journal has all of them, whole.
+const (
+	mostNotes = 6
+	noteSize  = 300
+)
+
+// openNotes are the titles of a session's open notes as a person is shown them.
+func openNotes(notes []session.Note) (out []string) {
+	more := 0
+	for _, n := range notes {
+		switch {
+		case n.Facet != "open":
+		case len(out) == mostNotes:
+			more++
+		default:
+			title := oneLine(clean(n.Title))
+			if len(title) > noteSize {
+				title = strings.ToValidUTF8(title[:noteSize], "") + "…"
+			}
+			out = append(out, title)
+		}
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("%d more; odd journal list --type O-open shows them", more))
+	}
+	return out
+}
+
+// leftOut is the line of a proposal's message that counts what the session found and does
+// not propose, "" for nothing.
+func leftOut(notes []session.Note) string {
+	for _, n := range notes {
+		if n.Facet == "" && strings.HasPrefix(n.Title, session.LeftOut) {
+			return "\n\n" + oneLine(clean(n.Title))
+		}
+	}
+	return ""
+}
+
+// quoteText returns a session's text in an entry. What begins as the entries do that odd
+// itself writes of transitions and overrides, and finds again by it, is marked as
+// the session's, so that no note can pass for one.
+func quoteText(s string) string {
+	if own().MatchString(strings.TrimSpace(okf.Visible(s))) {
+		return "noted: " + s
+	}
+	return s
+}
+
+// own is how those begin.
+var own = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?i:exploration|planning|execution|validation|resolution)\s*→|^(?i:override|override ended):|^(?:REVERSION|SKIP|CLARIFICATION|INSUFFICIENT):`)
+})
+
+// entryTypes returns the types of journal entry that the board's canon has.
+func (s *snapshot) entryTypes() journal.Registry {
+	var docs []journal.Document
+	for _, a := range s.graph.Atoms() {
+		if slices.Contains(a.Tags, "encoding-type") && !slices.Contains([]string{"deprecated", "superseded", "archived"}, a.Status) {
+			docs = append(docs, journal.Document{Name: s.file(a.Path), Body: a.Body(), Line: a.BodyLine})
+		}
+	}
+	r, _ := journal.RegistryOf(docs)
+	return r
 }

@@ -16,6 +16,10 @@ const (
 	busyTries = 100
 )
 
+// inTheWayTries is how often it waits for a file in the work tree that has other bytes than the
+// board: one second in all, as no other odd takes longer to put down what it has committed.
+const inTheWayTries = 10
+
 // stuckTries is how often it waits again for another odd that is stopped while it moves
 // refs; each wait takes as long as all of busyTries.
 const stuckTries = 2
@@ -132,6 +136,9 @@ func (bw *boardWriter) tryAgain(err error, try int) bool {
 	case errors.Is(err, repo.ErrStuck):
 		return try < stuckTries
 	case errors.Is(err, repo.ErrBusy) && bw.wait != nil && try < busyTries:
+		bw.wait(busyWait)
+		return true
+	case errors.Is(err, repo.ErrInTheWay) && bw.wait != nil && try < inTheWayTries: // of a commit that somebody else is making
 		bw.wait(busyWait)
 		return true
 	}
