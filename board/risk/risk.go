@@ -7,7 +7,6 @@
 package risk
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -85,8 +84,7 @@ type version struct {
 	scoped  bool // its paths are other than in every parent
 }
 
-// readVersion returns the version of a file that a commit brings, the zero one where it has the
-// file as a parent has it, or not at all.
+// readVersion returns the version of a file that a commit brings, the zero one where it has none.
 func readVersion(r *repo.Repo, c repo.Commit, file string) (version, error) {
 	own, err := bytesAt(r, c.OID, file)
 	if err != nil || own == nil {
@@ -101,9 +99,6 @@ func readVersion(r *repo.Repo, c repo.Commit, file string) (version, error) {
 		if before != nil {
 			v.brought = false
 			v.scoped = v.scoped && !slices.Equal(scopeOf(file, own), scopeOf(file, before))
-		}
-		if bytes.Equal(own, before) && before != nil {
-			return version{}, nil
 		}
 	}
 	v.machine, err = byMachine(r, c)

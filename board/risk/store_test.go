@@ -22,6 +22,12 @@ import (
 func then(t *testing.T, r *repo.Repo, who, committer, message string, files map[string]string) repo.OID {
 	t.Helper()
 	for name, text := range files {
+		if text == "" && name != "odd.toml" {
+			if err := os.Remove(filepath.Join(r.Root(), name)); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
 		if err := os.WriteFile(filepath.Join(r.Root(), name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -70,6 +76,8 @@ func TestWhoseHistory(t *testing.T) {
 		"the agent of the rules before":                 {[]step{{ann, ann, map[string]string{"odd.toml": "[agent]\nemail = \"b@x.org\"\n"}}, {"b@x.org", "b@x.org", map[string]string{"odd.toml": "", at: own}}}, pipeline.FiledByMachine},
 		"the agent of the rules after":                  {[]step{{"b@x.org", "b@x.org", map[string]string{"odd.toml": "[agent]\nemail = \"b@x.org\"\n", at: own}}}, pipeline.FiledByMachine},
 		"the usual agent, under rules that do not read": {[]step{{bot, bot, map[string]string{"odd.toml": "[", at: own}}}, pipeline.FiledByMachine},
+		"a person, after the agent deleted it":          {[]step{{ann, ann, map[string]string{at: own}}, {bot, bot, map[string]string{at: ""}}, {ann, ann, map[string]string{at: own}}}, pipeline.FiledByPerson},
+		"a text that does not read, then the agent":     {[]step{{ann, ann, map[string]string{at: "---\n["}}, {bot, bot, map[string]string{at: own}}}, pipeline.FiledByMachine},
 		"nobody": {[]step{{ann, ann, map[string]string{"x": "x"}}}, pipeline.FiledByNobody},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,6 +90,12 @@ func TestWhoseHistory(t *testing.T) {
 			if err != nil || by != c.want {
 				t.Errorf("%s, %v; want %s", by, err, c.want)
 			}
+			if err := os.WriteFile(filepath.Join(r.CommonDir(), "shallow"), []byte(tip+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if by, err := whoFiled(t.Context(), r, tip, at); err != nil || by != pipeline.FiledByNobody {
+				t.Errorf("in a shallow clone %s, %v", by, err)
+			}
 		})
 	}
 }
@@ -91,10 +105,10 @@ func TestWhoseHistory(t *testing.T) {
 func TestALackingStoreAnswersNothingElse(t *testing.T) {
 	t.Parallel()
 	r, base := committed(t, "begin", map[string]string{
-		"odd.toml": "", "go.mod": "module example.org/x\n\ngo 1.26\n", "tool/a.go": toolA, "tool/b.go": "package tool\n\n// H is F.\nfunc H() int { return F() }\n", "tool/c.go": "package tool\n", "doc/x.md": "x\n",
+		"odd.toml": "[agent]\nemail = \"b@x.org\"\n", "go.mod": "module example.org/x\n\ngo 1.26\n", "tool/a.go": toolA, "tool/b.go": "package tool\n\n// H is F.\nfunc H() int { return F() }\n", "tool/c.go": "package tool\n", "doc/x.md": "x\n",
 		"knowledge/tasks/t.md": "---\ntype: task\nid: t\npaths: [tool/**]\n---\n", "knowledge/terms/x.md": "---\ntype: term\nresource: tool/a.go\n---\n",
 	})
-	claim := then(t, r, bot, bot, "claim", map[string]string{"knowledge/tasks/t.md": "---\ntype: task\nid: t\npaths: [tool/**]\nstate: ready\n---\n"})
+	claim := then(t, r, "b@x.org", "b@x.org", "claim", map[string]string{"knowledge/tasks/t.md": "---\ntype: task\nid: t\npaths: [tool/**, x]\nstate: ready\n---\n"})
 	judge := func() (string, error) {
 		r, err := repo.Open(r.Root(), os.Environ())
 		if err != nil {
@@ -110,8 +124,11 @@ func TestALackingStoreAnswersNothingElse(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		if v, err := g.Gate(files); err != nil || len(v.Findings) != len(j.Gate.Findings) {
-			return "", err
+		if v, err := g.Gate(files); err == nil && len(v.Findings) != len(j.Gate.Findings) {
+			t.Errorf("%v, and %v", v.Findings, j.Gate.Findings)
+		}
+		if own := Rules(r, base, g.Task, g.Law); own != j.Rules {
+			t.Errorf("judged by the rules %s, and an approval is bound to %s", j.Rules, own)
 		}
 		v, meant := g.Foresee(now, "replay")
 		b, err := json.Marshal([]any{j, v, meant})
@@ -154,6 +171,7 @@ func TestJudged(t *testing.T) {
 		edit pipeline.Edit
 		hard bool
 	}{
+		"no content":   {pipeline.Edit{Path: "tool/a.go"}, true},
 		"the same":     {pipeline.Edit{Path: "tool/a.go", Before: []byte(cut), After: []byte(cut), OldMode: "100644", NewMode: "100644"}, false},
 		"protected":    {pipeline.Edit{Path: ".git/config", Before: []byte(cut), After: []byte(cut), OldMode: "100644", NewMode: "100755"}, true},
 		"another text": {edit("tool/a.go", toolA, cut)[0], true},
@@ -190,8 +208,17 @@ func TestMeant(t *testing.T) {
 	if got := Describe(v); got != "BLOCKED, c; wait" {
 		t.Error(got)
 	}
-	v.Because = []string{"a", "b"}
-	if got := Describe(v); got != "BLOCKED, c: a; b; wait" {
+	v.Because = []string{"a"}
+	if got := Describe(v); got != "BLOCKED, c: a; wait" {
 		t.Error(got)
+	}
+	if v.Because = []string{"a", "b"}; Describe(v) != "BLOCKED, c: a; b; wait" {
+		t.Error(Describe(v))
+	}
+	for autonomy, want := range map[string]bool{"observe": true, "act": false} {
+		law := config.Default()
+		if law.Pipeline.Autonomy = autonomy; Policy(law).Observe != want {
+			t.Errorf("%s: observe is not %v", autonomy, want)
+		}
 	}
 }
