@@ -186,3 +186,17 @@ func (v Verdict) targetState() State {
 func (t *Row) Expired(now time.Time) bool {
 	return !t.LeaseExpires.IsZero() && !now.Before(t.LeaseExpires)
 }
+
+// DoneAt is when a person approved the task; zero for one that is not done.
+func (t Task) DoneAt() time.Time {
+	if t.State != Done || t.Atom == nil {
+		return time.Time{}
+	}
+	var at time.Time
+	for _, v := range t.Atom.Verified {
+		if when, err := time.Parse(time.RFC3339, v.At); err == nil && v.Human() && when.After(at) {
+			at = when
+		}
+	}
+	return at
+}

@@ -89,8 +89,8 @@ func (p *plan) readPrinciple(name string) (file string, b []byte, err error) {
 	if err != nil && !(errors.Is(err, fs.ErrNotExist) && old != nil) {
 		return "", nil, err
 	}
-	if a, err := okf.Parse(inside, b); old != nil && string(old) == string(b) && err == nil && strings.EqualFold(a.Status, "draft") {
-		if b, err = okf.Edit(b, okf.Set{Key: "status"}); err != nil { // a candidate is ratified as it is
+	if a, err := okf.Parse(inside, b); b != nil && err == nil && strings.EqualFold(a.Status, "draft") {
+		if b, err = okf.Edit(b, okf.Set{Key: "status"}); err != nil { // a candidate is ratified
 			return "", nil, err
 		}
 	}
@@ -246,6 +246,13 @@ func (p *plan) findAcknowledged(ctx context.Context) ([]string, error) {
 func (p *plan) commitAct(ctx context.Context, h review.Human) (repo.OID, error) {
 	if err := p.blockTasks(h); err != nil {
 		return "", err
+	}
+	for _, file := range p.taken { // without status: draft in the work tree too
+		if b := p.changes[file]; b != nil {
+			if err := os.WriteFile(filepath.Join(p.repo.Root(), filepath.FromSlash(file)), b, 0o644); err != nil {
+				return "", err
+			}
+		}
 	}
 	r := p.out.Row
 	subject := strings.TrimSpace(fmt.Sprintf("gate: %s, %s %s", r.Gate, r.Act, r.Lease))

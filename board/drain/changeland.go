@@ -10,6 +10,7 @@ import (
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/secrets"
@@ -49,7 +50,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	}
 	ch.mayLand = true
 	switch {
-	case gate.Distrusted(Results(ch.d.at.tasks()), kind):
+	case gate.Distrusted(state.Results(ch.d.at.tasks()), kind):
 		ch.holdBack(pipeline.HeldKind, "")
 	case len(ch.files) > len(ch.candidate.Files):
 		ch.holdBack(pipeline.HeldAtoms, "")

@@ -259,10 +259,10 @@ func (m *Memory) progressView() ProgressView {
 	for _, t := range first(board.Order(ready, all), 5) {
 		p.Next = append(p.Next, TaskLine{t.ID, t.Title, t.Kind})
 	}
-	slices.SortStableFunc(done, func(a, b board.Task) int { return doneAt(b).Compare(doneAt(a)) })
+	slices.SortStableFunc(done, func(a, b board.Task) int { return b.DoneAt().Compare(a.DoneAt()) })
 	for _, t := range first(done, 3) {
 		line := TaskLine{ID: t.ID, Title: t.Title}
-		if at := doneAt(t); !at.IsZero() {
+		if at := t.DoneAt(); !at.IsZero() {
 			line.Note = at.UTC().Format(time.RFC3339)
 		}
 		p.Done = append(p.Done, line)

@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"cmp"
 	"io/fs"
 	"maps"
 	"path"
@@ -66,7 +65,7 @@ func (m *Memory) countTurns(after time.Time) int {
 func (m *Memory) findProgress() (silent int, last string) {
 	var at time.Time
 	for _, t := range m.Tasks {
-		if when := doneAt(t); when.After(at) {
+		if when := t.DoneAt(); when.After(at) {
 			at, last = when, string(t.ID)
 		}
 	}
@@ -82,20 +81,6 @@ func (m *Memory) findProgress() (silent int, last string) {
 		}
 	}
 	return silent, last
-}
-
-// doneAt is when a person approved t; zero for a task that is not done.
-func doneAt(t board.Task) time.Time {
-	if t.State != board.Done || t.Atom == nil {
-		return time.Time{}
-	}
-	var at time.Time
-	for _, v := range t.Atom.Verified {
-		if when, err := time.Parse(time.RFC3339, v.At); err == nil && v.Human() && when.After(at) {
-			at = when
-		}
-	}
-	return at
 }
 
 // Signs counts what decay looks at. refused is how many drains in a row were
@@ -277,23 +262,6 @@ func (m *Memory) Decay(refused int) ([]gate.Proposal, error) {
 	return m.Slow.Buffer.Unheard(gate.Decay(s)), nil
 }
 
-// Results returns what people decided about the results of tasks, oldest first: every
-// rejection, and the approval of a task that is done.
-func Results(tasks []board.Task) (out []gate.Result) {
-	for _, t := range tasks {
-		for _, r := range t.Rejected {
-			if at, err := time.Parse(time.RFC3339, r.At); err == nil {
-				out = append(out, gate.Result{Task: string(t.ID), Kind: t.Kind, Goal: t.Goal != "", At: at})
-			}
-		}
-		if at := doneAt(t); !at.IsZero() {
-			out = append(out, gate.Result{Task: string(t.ID), Kind: t.Kind, Goal: t.Goal != "", At: at, Accepted: true})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b gate.Result) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Task, b.Task)) })
-	return out
-}
-
 // readyWork returns the ready tasks that no other task holds up, in the order of the board.
 func (m *Memory) readyWork() (out []board.Task) {
 	all := board.IndexOf(board.RowsOf(m.Tasks))
@@ -308,7 +276,7 @@ func (m *Memory) readyWork() (out []board.Task) {
 // readLately counts what perception looks at.
 func (m *Memory) readLately() (gate.Lately, error) {
 	now := m.Slow.Facts.Now
-	l := gate.Lately{Results: Results(m.Tasks), LandsAlone: m.LandsAlone, HasGoals: board.DirectionOf(m.Graph, nil) != nil}
+	l := gate.Lately{Results: state.Results(m.Tasks), LandsAlone: m.LandsAlone, HasGoals: board.DirectionOf(m.Graph, nil) != nil}
 	notes, err := m.State.Notes(now.AddDate(0, -months, 0))
 	for _, n := range notes {
 		list := map[string]*[]time.Time{state.Override: &l.Overrides, state.Outage: &l.Outages, state.Limit: &l.Limits}[n.What]

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -65,6 +67,8 @@ func (j *judge) checkAutoLanding(o pipeline.Op, task *waitingTask) string {
 		return fmt.Sprintf("%s landed by itself on %s; changes land on %s", o.ID, moved.Ref, target)
 	case task != nil && !j.Law.Pipeline.LandsAlone(task.kind):
 		return fmt.Sprintf("%s landed by itself for a task of kind %s, which auto_kinds in odd.toml does not name", o.ID, task.kind)
+	case task != nil && j.isDistrusted(task.kind):
+		return fmt.Sprintf("%s landed by itself for a task of kind %s, whose last three results people rejected", o.ID, task.kind)
 	case task == nil || task.now != board.Review || task.result.Commit != moved.New:
 		return fmt.Sprintf("%s landed by itself, and its commit does not put %s in review with it", o.ID, o.Task)
 	case target != cmp.Or(j.Law.Branch, target):
@@ -75,6 +79,18 @@ func (j *judge) checkAutoLanding(o pipeline.Op, task *waitingTask) string {
 		return fmt.Sprintf("%s landed %s by itself, which the board does not hold", o.ID, ShortID(moved.New))
 	}
 	return ""
+}
+
+// isDistrusted reports a kind of task whose last results people rejected, before the act.
+func (j *judge) isDistrusted(kind string) bool {
+	for _, p := range j.Parents {
+		tasks, _, err := j.ReadState(p).Tasks()
+		j.Must(err)
+		if gate.Distrusted(state.Results(tasks), kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkLandedTier reports an op that landed by itself although it has an atom, or although the rules of today give its

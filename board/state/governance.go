@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
+	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
 )
 
@@ -102,4 +105,21 @@ func fileOf(bundle fs.FS, name string) ([]byte, error) {
 		err = pe.Err
 	}
 	return b, err
+}
+
+// Results returns what people decided about the results of tasks, oldest first: every
+// rejection, and the approval of a task that is done.
+func Results(tasks []board.Task) (out []gate.Result) {
+	for _, t := range tasks {
+		for _, r := range t.Rejected {
+			if at, err := time.Parse(time.RFC3339, r.At); err == nil {
+				out = append(out, gate.Result{Task: string(t.ID), Kind: t.Kind, Goal: t.Goal != "", At: at})
+			}
+		}
+		if at := t.DoneAt(); !at.IsZero() {
+			out = append(out, gate.Result{Task: string(t.ID), Kind: t.Kind, Goal: t.Goal != "", At: at, Accepted: true})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b gate.Result) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Task, b.Task)) })
+	return out
 }

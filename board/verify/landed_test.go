@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ func TestLandingByItselfIsProven(t *testing.T) {
 	small := repo.Changes{"docs/a.md": []byte("# A\n\nTwo lines.\n")}
 	for name, c := range map[string]struct {
 		toml  string
+		past  repo.Changes // on the board before
 		files repo.Changes
 		say   map[string]string
 		at    string
@@ -37,6 +39,8 @@ func TestLandingByItselfIsProven(t *testing.T) {
 		"for a kind it names": {toml: auto + "auto_kinds = [\"implement\", \"fix\"]\n"},
 		"for another kind": {toml: auto + "auto_kinds = [\"document\"]\n",
 			want: "15 ledger/2026-03/R1.jsonl:12 op-C01 landed by itself for a task of kind implement, which auto_kinds in odd.toml does not name"},
+		"for a kind that people reject": {toml: auto, past: rejected(3), want: "15 ledger/2026-03/R1.jsonl:12 op-C01 landed by itself for a task of kind implement, whose last three results people rejected"},
+		"after two rejections":          {toml: auto, past: rejected(2)},
 		"no op says so": {toml: auto, say: map[string]string{"until": "", "forged": "yes"},
 			want: "3 docs/a.md:1 a proposal is on the branch, and no person merged or approved it"},
 		"a tier that is too low": {toml: auto, say: map[string]string{pipeline.FactSeen: ""},
@@ -56,6 +60,9 @@ func TestLandingByItselfIsProven(t *testing.T) {
 			}
 			s := begin(t, lawWith(t, c.toml), hooks)
 			s.ann("docs", repo.Changes{"docs/a.md": []byte("# A\n\nOne line.\n")})
+			if c.past != nil {
+				s.ann("past", c.past)
+			}
 			if c.files == nil {
 				c.files = small
 			}
@@ -82,4 +89,13 @@ func TestLandingByItselfIsProven(t *testing.T) {
 			}
 		})
 	}
+}
+
+// rejected is a task whose result a person rejected so often.
+func rejected(times int) repo.Changes {
+	text := "---\ntype: task\ntitle: R\nstate: backlog\nkind: implement\nrole: shore-lead\nrejected:\n"
+	for i := range times {
+		text += fmt.Sprintf("  - {by: \"human:ann@example.org\", at: 2026-02-2%dT09:00:00Z, reason: no}\n", i)
+	}
+	return repo.Changes{"knowledge/tasks/r.md": []byte(text + "---\n")}
 }
