@@ -78,9 +78,6 @@ func (c *refChecker) checkSchema(schema string) {
 			return
 		}
 	}
-	if why == "" && slices.Contains(deliver.Schemas(), schema) {
-		return // for a role of the profile's own
-	}
 	if len(c.p.Roles) != 1 {
 		why = "a session can only answer in " + joinOr(deliver.Schemas())
 	}

@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"cmp"
+
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/deliver"
 )
@@ -61,15 +63,9 @@ type Settings struct {
 
 // applyTo returns the rule with the settings of s.
 func (s Settings) applyTo(r SurfaceRule) SurfaceRule {
-	if s.Density != "" {
-		r.Density = s.Density
-	}
-	if s.MaxTokens > 0 {
-		r.MaxTokens = s.MaxTokens
-	}
-	if s.MaxEmissions > 0 {
-		r.MaxEmissions = s.MaxEmissions
-	}
+	r.Density = cmp.Or(s.Density, r.Density)
+	r.MaxTokens = cmp.Or(s.MaxTokens, r.MaxTokens)
+	r.MaxEmissions = cmp.Or(s.MaxEmissions, r.MaxEmissions)
 	for _, f := range []struct {
 		from *bool
 		to   *bool
@@ -83,27 +79,13 @@ func (s Settings) applyTo(r SurfaceRule) SurfaceRule {
 
 // orElse returns s, completed from t.
 func (s Settings) orElse(t Settings) Settings {
-	if s.Density == "" {
-		s.Density = t.Density
-	}
-	if s.MaxTokens == 0 {
-		s.MaxTokens = t.MaxTokens
-	}
-	if s.MaxEmissions == 0 {
-		s.MaxEmissions = t.MaxEmissions
-	}
-	if s.OutputSchema == "" {
-		s.OutputSchema = t.OutputSchema
-	}
-	if s.Structured == nil {
-		s.Structured = t.Structured
-	}
-	if s.Narrative == nil {
-		s.Narrative = t.Narrative
-	}
-	if s.Bidirectional == nil {
-		s.Bidirectional = t.Bidirectional
-	}
+	s.Density = cmp.Or(s.Density, t.Density)
+	s.MaxTokens = cmp.Or(s.MaxTokens, t.MaxTokens)
+	s.MaxEmissions = cmp.Or(s.MaxEmissions, t.MaxEmissions)
+	s.OutputSchema = cmp.Or(s.OutputSchema, t.OutputSchema)
+	s.Structured = cmp.Or(s.Structured, t.Structured)
+	s.Narrative = cmp.Or(s.Narrative, t.Narrative)
+	s.Bidirectional = cmp.Or(s.Bidirectional, t.Bidirectional)
 	return s
 }
 

@@ -60,6 +60,9 @@ func TestAComposedCriticIsOne(t *testing.T) {
 		if got := [2]bool{c.Mutates, c.Strict}; got != want {
 			t.Errorf("%s: mutates and strict are %v, want %v", role, got, want)
 		}
+		if c.Bound != "" && !c.Mutates {
+			t.Errorf("%s changes nothing within a %s", role, c.Bound)
+		}
 		for _, tool := range c.Tools {
 			if tool.In && tool.Class == Mutates && !c.Mutates {
 				t.Errorf("%s has the tool %s", role, tool.Name)
@@ -83,6 +86,7 @@ func TestWhatFollowsFromAProfile(t *testing.T) {
 	t.Parallel()
 	r := LoadRoster(bundle(t, "personas/oddie.md", oddie1, "personas/maker.md", maker,
 		"personas/both.md", "---\ntype: persona\npersona: both\nversion: 1\nroles: [builder, observer]\n---\n",
+		"personas/own.md", "---\ntype: persona\npersona: own\nversion: 1\nrole: validator\n"+strings.SplitAfterN(maker, "\n", 5)[4],
 		"personas/one.md", "---\ntype: persona\npersona: one\nversion: 1\nroles: [planner]\n---\n",
 		"personas/none.md", "---\ntype: persona\npersona: none\nversion: 1\n---\n"))
 	for _, c := range []struct {
@@ -97,6 +101,7 @@ func TestWhatFollowsFromAProfile(t *testing.T) {
 		{Call{Persona: "one"}, Planner, ""},
 		{Call{Persona: "maker"}, "drafting", ""},
 		{Call{Persona: "maker", Role: "drafting"}, "drafting", ""},
+		{Call{Persona: "own", Role: "drafting"}, "drafting", ""},
 		{Call{Persona: "maker", Role: "drafter"}, "", "unknown-role"},
 		{Call{Persona: "oddie", Role: "drafting"}, "", "unknown-role"},
 		{Call{Persona: "both"}, "", "role-missing"},
@@ -106,6 +111,9 @@ func TestWhatFollowsFromAProfile(t *testing.T) {
 	} {
 		got, no := Resolve(c.call, World{Roster: r})
 		found := c.code == "" || slices.ContainsFunc(no, func(r Refusal) bool { return r.Code == c.code })
+		if says := slices.Contains(got.Notes, "oddie@1 says nothing of sidebar-chat; the table's settings hold"); says != (c.call.Surface == SidebarChat) {
+			t.Errorf("%+v: %q", c.call, got.Notes)
+		}
 		if c.code == "" && got.Role != c.role || !found {
 			t.Errorf("%+v: %q, %v; want %q, %s", c.call, got.Role, no, c.role, c.code)
 		}
@@ -336,7 +344,7 @@ func TestResolveLegal(t *testing.T) {
 		"override waives the gate": {func() Call {
 			return Call{Persona: "oddie", Role: Validator, Artifact: "a.md", Tools: []string{"write"}, Override: &Override{[]Mode{Validation, Execution}, "production incident, a working patch is needed within thirty minutes", []string{"b", "a"}}}
 		}, nil, func(c Contract) bool {
-			return c.Mutates && !c.Strict && strings.HasPrefix(c.Tainted, "override of execution+validation: production") && c.Override.Risks[0] == "a"
+			return c.Mutates && !c.Strict && c.Freshness == FreshNone && slices.Contains(c.Notes, "override: no fresh context is claimed") && strings.HasPrefix(c.Tainted, "override of execution+validation: production") && c.Override.Risks[0] == "a"
 		}},
 		"tainted input taints": {func() Call { c := audit(); c.Handoffs[0].Tainted = "override of x: y"; return c }, nil, func(c Contract) bool { return c.Tainted == "override of x: y" && c.Strict }},
 		"general takes what it gets": {func() Call { return Call{Role: General, Handoffs: handed(Builder)} }, nil,

@@ -88,6 +88,7 @@ func TestProblems(t *testing.T) {
 		"quoted truth":             {profileIn("surface_profiles: {audit: {narrative: \"true\"}}\n"), "narrative is not a truth value"},
 		"servers as a list":        {profileIn("mcp_servers: [a]\n"), ":5: mcp_servers is not a mapping"},
 		"unknown server key":       {profileIn("mcp_servers: {operationl: [a]}\n"), `unknown key "mcp_servers.operationl"; did you mean "operational"?`},
+		"an item of nothing":       {profileIn("knowledge_bases: [a, null]\n"), ":5: knowledge_bases has an empty item"},
 		"a list in a list":         {profileIn("knowledge_bases: [[a]]\n"), ":5: knowledge_bases is not a text"},
 		"an alias":                 {profileIn("role: &r builder\nroles: *r\n"), ":6: roles is an alias"},
 		"hidden characters":        {profileIn("system_prompt_uri: \"a\\u200bb\"\n"), ":5: system_prompt_uri has characters nobody can see"},
@@ -203,6 +204,8 @@ func TestFind(t *testing.T) {
 		"nobody":                  {nil, "ann", `unknown persona "ann"; this bundle has no profile`},
 		"version nought":          {[]string{"a.md", version(1, "")}, "ann@0", `unknown persona "ann@0"; did you mean "ann"?`},
 		"two of one version":      {[]string{"a.md", version(1, ""), "b.md", version(1, "")}, "ann", "a.md:3: ann@1 is also at b.md:3"},
+		"broken is another one":   {[]string{"a.md", version(1, ""), "b.md", strings.Replace(version(2, "role: x\n"), "ann", "bob", 1)}, "eve", `unknown persona "eve"`},
+		"the nearest is named":    {[]string{"b.md", strings.Replace(version(1, ""), "ann", "anna", 1), "c.md", strings.Replace(version(1, ""), "ann", "aanxa", 1)}, "annna", `did you mean "anna"`},
 		"a newer one is broken":   {[]string{"a.md", version(1, ""), "b.md", version(2, "role: x\n")}, "ann", "persona ann cannot be read: b.md:5"},
 		"an older one is pinned":  {[]string{"a.md", version(1, ""), "b.md", version(2, "role: x\n")}, "ann@1", "ann@1 "},
 	} {
@@ -212,6 +215,9 @@ func TestFind(t *testing.T) {
 			got := fmt.Sprint(err)
 			if err == nil {
 				_, pinned := splitRef(row.ref)
+				if behind := strings.Contains(row.want, "superseded"); behind != (p.Standing == Superseded) {
+					t.Errorf("%s stands as %v", p.Ref(), p.Standing)
+				}
 				got = p.Ref() + " " + p.usageNote(pinned > 0)
 			}
 			if !strings.Contains(got, row.want) || err == nil && got != row.want {
@@ -236,14 +242,14 @@ func TestLooseText(t *testing.T) {
 
 func TestInheritance(t *testing.T) {
 	t.Parallel()
-	base := version(1, "roles: [observer]\nmcp_servers: {operational: [x]}\nknowledge_bases: ['acme://']\nglyphs: {signature: [🦦], palettes: {river: [🌊]}}\nbrand_discipline: acme://b#c\nsurface_profiles: {audit: {density: low, max_tokens_per_emission: 9}, mentorship: {narrative: true}}\n")
-	child := "---\ntype: persona\npersona: bob\nversion: 1\ninheritance: [acme://other, ann@1]\nbrand_discipline: null\nsurface_profiles: {audit: {density: high}}\n---\n"
+	base := version(1, "roles: [observer]\nmcp_servers: {operational: [x]}\nknowledge_bases: ['acme://']\nglyphs: {signature: [🦦], palettes: {river: [🌊]}}\nbrand_discipline: acme://b#c\nsurface_profiles: {mentorship: {density: low, narrative: true}, audit: {density: low, max_tokens_per_emission: 9, max_emissions_per_session: 1}}\n")
+	child := "---\ntype: persona\npersona: bob\nversion: 1\ninheritance: [acme://other, ann@1]\nbrand_discipline: null\nsurface_profiles: {audit: {density: high}, mentorship: {max_tokens_per_emission: 5}}\n---\n"
 	r := LoadRoster(bundle(t, "a.md", base, "b.md", child))
 	p, err := r.Find("bob")
 	if err != nil || len(r.Problems) > 0 {
 		t.Fatal(err, r.Problems)
 	}
-	if got := p.Surfaces[Audit]; got.Density != "high" || got.MaxTokens != 9 || p.Surfaces[Mentorship].Narrative == nil {
+	if got := p.Surfaces[Audit]; got.Density != "high" || got.MaxTokens != 9 || got.MaxEmissions != 1 || p.Surfaces[Mentorship].Density != "low" || p.Surfaces[Mentorship].Narrative == nil {
 		t.Errorf("surfaces %+v", p.Surfaces)
 	}
 	if p.BrandDiscipline != "" || len(p.KnowledgeBases) != 1 || len(p.Glyphs.Signature) != 1 || len(p.Glyphs.Palettes) != 1 {
@@ -251,6 +257,9 @@ func TestInheritance(t *testing.T) {
 	}
 	if p.Roles != nil || p.Operational != nil {
 		t.Errorf("a right was inherited: %+v", p)
+	}
+	if got := p.Surfaces[Audit].applyTo(SurfaceRule{MaxEmissions: 7, MaxTokens: 7, Density: "low"}); got.MaxEmissions != 1 || got.MaxTokens != 9 || got.Density != "high" {
+		t.Errorf("the profile's settings of a surface do not hold: %+v", got)
 	}
 	broken := LoadRoster(bundle(t, "a.md", version(1, "role: x\n"), "b.md", strings.Replace(child, "ann@1", "a", 1)))
 	if got := fmt.Sprint(broken.Problems); len(broken.Profiles) > 0 || strings.Count(got, "a.md:5") != 2 {
