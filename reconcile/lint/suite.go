@@ -215,6 +215,12 @@ func constraintOf(p string, s side) string {
 	case len(lines) == 1:
 		older = lines
 	}
+	parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(path.Base(p), ".go"), "_test"), "_")
+	for _, part := range parts[1:] {
+		if slices.Contains(systems(), part) && !slices.Contains(older, "//go:build "+part) {
+			older = append(slices.Clone(older), "//go:build "+part)
+		}
+	}
 	var exprs constraint.Expr
 	for _, text := range older {
 		expr, err := constraint.Parse(text)
@@ -229,12 +235,6 @@ func constraintOf(p string, s side) string {
 	}
 	if exprs != nil {
 		out = append(out, "//go:build "+exprs.String())
-	}
-	parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(path.Base(p), ".go"), "_test"), "_")
-	for _, part := range parts[1:] {
-		if slices.Contains(systems(), part) {
-			out = append(out, "_"+part)
-		}
 	}
 	return strings.Join(out, " ")
 }

@@ -108,7 +108,7 @@ func (d *delta) rewritten() bool {
 // lock reports a file that a tool writes by what others ask for, or keeps short itself.
 func (d *delta) lock() bool {
 	base := strings.ToLower(path.Base(d.Path))
-	return d.ext == ".lock" || d.ext == ".sum" || base == "go.mod" || strings.Contains(base, "-lock.") || base == "npm-shrinkwrap.json"
+	return strings.HasSuffix(base, "ignore") || d.ext == ".lock" || d.ext == ".sum" || base == "go.mod" || strings.Contains(base, "-lock.") || base == "npm-shrinkwrap.json"
 }
 
 // keepsEnd reports whether the last tenth of a file is there after the change, or
