@@ -162,41 +162,49 @@ func (d *document) readLabelledDecisions() []candidate {
 }
 
 // choice is the sentence that says what was chosen: what stands below "Decision:", else the last in
-// which somebody chose, as a record that was revised ends with what holds, else the first; "" where
-// none of them stands alone. The second result is false where none says a choice.
+// which somebody chose, as a record that was revised ends with what holds, else the first that says
+// what is to be; "" where none of them stands alone. Of a list below a lead no item is the first. The
+// second result is false where none says a choice.
 func (e evidence) choice() (about string, ok bool) {
 	var first, last, below string
-	label, joined := false, ""
-	for i, q := range e.quote {
-		lower := strings.ToLower(q)
-		if i == 0 && strings.Contains(lower, "recommendations") || strings.Contains(lower, "no decision") || strings.Contains(lower, "not decided") || strings.Contains(lower, "undecided") {
-			return "", false // for somebody to decide on
+	for i, b := range e.passage {
+		lead := ""
+		if i > 0 && leads(e.passage[i-1]) && (b.kind != paragraph || e.passage[i-1].kind == paragraph) {
+			lead = strings.ToLower(e.passage[i-1].run.text)
 		}
-		if strings.HasSuffix(q, ":") {
-			label, joined = in("decision: outcome: decided:", lower), q
-			continue
-		}
-		for _, s := range sentences(q) {
-			ws := words(s)
-			if len(ws) == 0 || len(ws) < 3 && joined == "" || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) ||
-				slices.ContainsFunc(ws, func(w string) bool { return in("recommend recommends recommendation todo tbd", w) }) {
+		label := in("decision: outcome: decided:", lead)
+		for _, t := range b.texts() {
+			q := t.run.text
+			lower := strings.ToLower(q)
+			if i == 0 && strings.Contains(lower, "recommendations") || strings.Contains(lower, "no decision") || strings.Contains(lower, "not decided") || strings.Contains(lower, "undecided") {
+				return "", false // for somebody to decide on
+			}
+			if strings.HasSuffix(q, ":") {
 				continue
 			}
-			ok = true
-			if !standsAlone(s) {
-				continue
-			}
-			said, _ := withLimits(q, s)
-			switch {
-			case label && below == "":
-				below = said
-			case chose(ws):
-				last = said
-			case first == "" && joined == "":
-				first = said
+			for _, s := range sentences(q) {
+				ws := words(s)
+				if len(ws) == 0 || len(ws) < 3 && lead == "" || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) ||
+					slices.ContainsFunc(ws, func(w string) bool { return in("recommend recommends recommendation todo tbd", w) }) {
+					continue
+				}
+				ok = true
+				if !standsAlone(s) {
+					continue
+				}
+				said, _ := withLimits(q, s)
+				switch {
+				case label && below == "":
+					below = said
+				case chose(ws):
+					last = said
+				case first == "" && lead == "" && (instruction(s) || slices.ContainsFunc(ws, func(w string) bool {
+					return in("will shall should must we our use uses used prefer preferred only", w)
+				})):
+					first = said
+				}
 			}
 		}
-		label, joined = false, ""
 	}
 	return cmp.Or(below, last, first), ok
 }

@@ -167,7 +167,7 @@ func apart(cs []candidate) {
 		case f == nil:
 			copied := *c
 			first[k] = &copied
-		case c.kind == policyAtom && f.says(*c):
+		case c.kind == f.kind && f.says(*c) && (c.kind == policyAtom || same(f.evidence[0].doc.displayName(), c.evidence[0].doc.displayName())):
 			c.title, c.evidence[0].copied = f.title, true
 		case slug(f.title) != slug(c.title):
 		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")") && !same(c.title, firstPart(c.evidence[0].doc.displayName())):
@@ -273,7 +273,7 @@ func rank(cs []candidate, thisYear string) {
 func (d *document) isDated() bool {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
 	return blank.MatchString(d.stem()) || date.MatchString(d.stem()) || slices.ContainsFunc(folders, func(f string) bool {
-		return in("minutes archive archives archived attic obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts templates", f)
+		return in("minutes archive archives archived attic completed obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts templates", f)
 	})
 }
 

@@ -29,7 +29,8 @@ type piece struct {
 func (s *section) rules(others []candidate) []candidate {
 	whole := s.first() && s.doc.place == policies
 	title := sectionNumber.ReplaceAllString(s.subject(), "")
-	if _, what := whatIs(title); what || s.topic() == glossary || s.own == roles || s.doc.decides || s.doc.duties() || s.aside() || !whole && (!ruleTitle(title) || s.code) {
+	_, how := howTo(title)
+	if _, what := whatIs(title); what || how || s.topic() == glossary || s.own == roles || s.doc.decides || s.doc.duties() || s.aside() || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
 	called := s.isCalledPolicy()
@@ -49,7 +50,11 @@ func (s *section) rules(others []candidate) []candidate {
 	if len(ps) == 0 {
 		return nil
 	}
-	margin, other := s.traits(ps).weight()
+	t := s.traits(ps)
+	if s.doc.charters() && t.duties == 0 && len(t.says) > 0 && definesHeading.MatchString(t.says[0]) {
+		return nil
+	}
+	margin, other := t.weight()
 	if margin < 0 || margin-other < plainly {
 		if ps = s.plainRules(ps); len(ps) == 0 || len(others) > 0 {
 			s.torn = s.torn || margin > -doubt
@@ -61,6 +66,9 @@ func (s *section) rules(others []candidate) []candidate {
 	c.about, c.evidence = s.about(ps, named), s.joinEvidence(ps)
 	return []candidate{c}
 }
+
+// definesHeading begins the text of a section that says what its heading means.
+var definesHeading = regexp.MustCompile(`^(?:These|This|They|It) (?:is|are) `)
 
 // minPlain is the weight of a piece that is a rule wherever it stands: it says what people must
 // do, in a document about how they work with each other. A charter holds little but rules.
@@ -285,8 +293,9 @@ var asides = []struct {
 	titles string
 }{
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
-	{warned, strings.HasPrefix, "why "},
+	{warned, strings.HasPrefix, "why |what happens "},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer|deprecated|legacy"},
+	{warned, equal, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
 	{weighed, equal, "mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
@@ -356,6 +365,9 @@ func obligation(q string, d *document, named bool) int {
 	if of := strings.TrimPrefix(strings.Join(ws[:min(3, len(ws))], " "), "in "); weight < 3 && strings.HasPrefix(of, "this ") && in("document page guide handbook section article", words(of)[1]) {
 		return 0 // of the text itself
 	}
+	if ofItself.MatchString(q) {
+		return 0
+	}
 	if weight < 2 && d.charters() {
 		if i, w := strongestOf(customs, ws); w > 0 {
 			at, weight = i, w
@@ -377,6 +389,9 @@ func obligation(q string, d *document, named bool) int {
 	}
 	return weight
 }
+
+// ofItself are the words of a sentence that obliges to nothing but the text it stands in.
+var ofItself = regexp.MustCompile(`(?i)\b(?:follow|read|adhere to|abide by|comply with)(?: all)?(?: of)? (?:these|this|the following) (?:guide|rule|standard|polic|convention|page|document|section|instruction|practice)`)
 
 // pronounFirst reports whether a sentence begins with a word that stands for another, or
 // that joins it to the one before.

@@ -18,8 +18,11 @@ func (s *section) procedures() []candidate {
 	if !named && s.level <= 1 && len(s.doc.sections) > 2 {
 		return nil // the name of a product
 	}
+	if in("usage configuration config api options examples features commands", strings.ToLower(s.title[strings.LastIndexByte(s.title, ' ')+1:])) && !named || !named && !s.remedy() && s.onlyAsks() {
+		return nil // how a program or an interface is called
+	}
 	t := s.traits(nil)
-	if other, margin := t.weight(); t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.remedy() && t.orders > 0) || margin < 0 || margin-other < plainly {
+	if other, margin := t.weight(); t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.remedy() && t.orders > 0) || margin < 0 || margin-other < plainly+2 {
 		s.torn = s.torn || t.orders > 0 && margin > -doubt
 		return nil
 	} else {
@@ -55,6 +58,12 @@ func (s *section) course() evidence {
 		e.quote = append(e.quote, s.blocks[at-1].run.text)
 	}
 	return e
+}
+
+// onlyAsks reports whether all commands of s ask a server for something.
+func (s *section) onlyAsks() bool {
+	ps := s.programs()
+	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p string) bool { return !in("curl http wget grpcurl", p) })
 }
 
 // remedy reports whether s stands below a heading that runbooks have for what to do.
@@ -124,11 +133,11 @@ func (e evidence) summary() string {
 		ends := func(s string) string {
 			return clip(strings.TrimLeft(strings.TrimRight(firstOf(s), ".:;, "), "[] "), maxDescription/2-10)
 		}
-		return fmt.Sprintf("%d steps: %s … %s", n, ends(e.steps[0]), ends(e.steps[n-1]))
+		if first, last := ends(e.steps[0]), ends(e.steps[n-1]); !strings.Contains(first+last, "…") {
+			return fmt.Sprintf("%d steps: %s … %s", n, first, last)
+		}
 	case n > 0 && standsAlone(firstOf(e.steps[0])):
 		return firstSentence(e.steps[0])
-	case n == 0 && len(e.commands) > 0 && !left.MatchString(e.commands[0]):
-		return clip("Run "+squeeze(e.commands[0]), maxDescription)
 	}
 	return ""
 }
@@ -264,7 +273,7 @@ func (s *section) steps() (out []string, lists int) {
 // instructs, or where the heading or the lead says that steps follow, what people do.
 func (s *section) isCourse(bs []block, i int) bool {
 	b := bs[i]
-	if b.kind != steps && b.kind != bullets || areLinksOnly(b.items) {
+	if b.kind != steps && b.kind != bullets || areLinksOnly(b.items) || beginWithLinks(b.items) || i > 0 && leads(bs[i-1]) && itself.MatchString(bs[i-1].run.text) {
 		return false
 	}
 	if b.kind == steps && 3*ordering(b.items) >= len(b.items) {
@@ -280,6 +289,9 @@ func (s *section) isCourse(bs []block, i int) bool {
 	}) >= len(b.items)
 }
 
+// itself are the words of a lead to what happens without anybody.
+var itself = regexp.MustCompile(`(?i)\bautomatic(?:ally)?\b|\btriggers?\b`)
+
 // stepsAhead are the words of a heading or a lead below which the steps stand.
 var stepsAhead = regexp.MustCompile(`(?i)\b(?:steps|process|procedure|workflow|lifecycle)\b`)
 
@@ -287,6 +299,13 @@ var stepsAhead = regexp.MustCompile(`(?i)\b(?:steps|process|procedure|workflow|l
 func areLinksOnly(items []item) bool {
 	return len(items) < 2*count(items, func(it item) bool {
 		return len(it.run.spans) > 0 && it.run.spans[0].kind == link && len(it.run.spans[0].text) >= len(it.run.text)-1
+	})
+}
+
+// beginWithLinks reports whether most items begin with a link: they say what to read.
+func beginWithLinks(items []item) bool {
+	return len(items) < 2*count(items, func(it item) bool {
+		return slices.ContainsFunc(it.run.spans, func(sp span) bool { return sp.kind == link && sp.at == 0 })
 	})
 }
 

@@ -107,7 +107,7 @@ func (s *section) tellsOf(title string) bool {
 
 var (
 	// comesToHold are the words of how somebody comes to an office, which is a rule and not the office.
-	comesToHold = regexp.MustCompile(`(?i)\b(?:elect|nominat|becom|appoint|resign)(?:s|e|es|ed|ing|ions?)?\b|\bcandidates?\b|\bconsists? of\b|\bvotes?\b`)
+	comesToHold = regexp.MustCompile(`(?i)^new |\b(?:elect|nominat|becom|appoint|resign)(?:s|e|es|ed|ing|ions?)?\b|\bcandidates?\b|\bconsists? of\b|\bvotes?\b`)
 	// counted are those of who holds it, and where they are listed.
 	counted = regexp.MustCompile(`(?i)\b(?:[0-9]+|two|three|four|five|six|seven|eight|nine|ten) (?:\S+ ){0,3}(?:maintainers|contributors|members|companies|committers|leads)\b|\b(?:listed|tracked|found|currently|existing)\b|@|https?:`)
 )
@@ -158,7 +158,7 @@ func officeNoun(w string) bool {
 func officeTitle(title string) bool {
 	ws := words(title)
 	return len(ws) > 0 && len(ws) <= 4 && officeNoun(ws[len(ws)-1]) && !slices.Contains(ws, "for") && !in("guide desk head master author editor style how why your all", ws[len(ws)-1]) &&
-		!in("establishment election selection removal initial nominated new formation composition for to become becoming about our no no-longer former past previous emeritus", ws[0])
+		!in("establishment election selection removal initial nominated new formation composition for to become becoming about our no no-longer inactive former past previous emeritus", ws[0])
 }
 
 // person reports whether a name in a section about roles is somebody's and not

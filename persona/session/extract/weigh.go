@@ -76,6 +76,7 @@ var signs = []sign{
 	{2, 4, func(t *traits) bool { return 2*t.orders >= t.all }},
 	{-3, 2, func(t *traits) bool { return 3*t.orders >= 2*t.all && t.all > 1 }},
 	{0, -4, func(t *traits) bool { return t.orders == 0 }},
+	{3, -6, func(t *traits) bool { return slices.ContainsFunc(t.says, guides.MatchString) }},
 	{0, 4, func(t *traits) bool { return t.aims > 0 }},
 	{2, 0, func(t *traits) bool { return 4*t.denials >= t.all }},
 	{2, 0, func(t *traits) bool { return 3*t.actors >= t.all }},
@@ -90,6 +91,9 @@ var signs = []sign{
 		return t.says != nil && in("prefer avoid never don't don’t always only", words(t.says[0])[0])
 	}},
 }
+
+// guides are the words of a lead to rules.
+var guides = regexp.MustCompile(`(?i)\b(?:these|the following|some|following) (?:\w+ )?(?:guidelines|rules|tips|conventions|best practices|principles|points|considerations)\b`)
 
 // traits are what the signs of a section look at.
 type traits struct {
@@ -177,7 +181,7 @@ func (b block) isProgram() bool {
 	return slices.ContainsFunc(b.lines, program.MatchString)
 }
 
-var program = regexp.MustCompile(`^\s*(?:>>> |import \w|from [\w.]+ import |def \w|class \w|@\w|const \w+ =|func \w)`)
+var program = regexp.MustCompile(`^\s*(?:>>> |import \w|from [\w.]+ import |def \w|class \w|@\w|const \w+ =|func \w|(?:GET|POST|PUT|PATCH|DELETE) /)`)
 
 // read counts what stands in a block, and in its items.
 func (t *traits) read(b block) {
