@@ -166,7 +166,7 @@ func (w *work) requireResult(id okf.ID) {
 		for _, open := range first(openNotes(w.emission.Notes), 2) {
 			why += "; " + open
 		}
-		if strings.Contains(why, session.KnownAlready) {
+		if w.emission.Known > 0 {
 			why = strings.Replace(why, "nothing to propose", "nothing new", 1)
 			break // it can read them, and has nothing new to say
 		}

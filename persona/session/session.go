@@ -187,10 +187,6 @@ type Note struct{ Type, Facet, Title, Content string }
 // propose. The message of a proposal's commit has it.
 const LeftOut = "left out: "
 
-// KnownAlready ends, behind a number, the title of the note of what a session read where all that
-// it found is in the bundle.
-const KnownAlready = "known already"
-
 // Proposal is what an agent asks of the people at the gates: a severity
 // (emergency, high, medium, low), the gate that would have to act (framing,
 // commitment, evaluation, emergency) and why, at most 500 bytes. It moves nothing.
@@ -222,6 +218,7 @@ type Emission struct {
 	Deliverable *deliver.Deliverable // nil when none was emitted
 	Proposals   []Proposal           // odd.proposal.1, in order; kept whatever the outcome
 	Payloads    []Payload            // octave blocks, in order
+	Known       int                  // atoms that the session found and the bundle holds as they are
 	Usage       Usage
 	Outcome     Outcome
 	Failure     string // name of the failure, e.g. "timeout", "malformed", "exit"

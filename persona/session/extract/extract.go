@@ -262,7 +262,7 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 		}
 		e.Atoms = append(e.Atoms, out)
 	}
-	e.Notes = t.notes()
+	e.Notes, e.Known = t.notes(), t.known
 	return e, nil
 }
 

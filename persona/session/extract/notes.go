@@ -38,7 +38,7 @@ func (t *tally) notes() []session.Note {
 	if len(t.docs) > 0 {
 		title := countNoun(len(t.docs), "file") + " read"
 		if len(t.kinds) == 0 && t.known > 0 {
-			title += fmt.Sprintf(", %d %s", t.known, session.KnownAlready)
+			title += fmt.Sprintf(", %d known already", t.known)
 		}
 		out = append(out, session.Note{Type: "O", Title: title,
 			Content: fmt.Sprintf("Read %s in %s. Proposed: %s; known already, with nothing new: %d.",
