@@ -296,7 +296,7 @@ var asides = []struct {
 	{warned, strings.HasPrefix, "why |what happens "},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer|deprecated|legacy"},
 	{warned, equal, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
-	{weighed, equal, "mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+	{weighed, equal, "mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline"},
@@ -315,9 +315,20 @@ func isKnownHeading(title, as string) bool {
 	return false
 }
 
+// designs reports whether d proposes how a program is to be: it holds code, and sections of a proposal.
+func (d *document) designs() bool {
+	n := 0
+	for _, s := range d.sections {
+		if isKnownHeading(s.title, weighed) {
+			n++
+		}
+	}
+	return d.coded && n > 2
+}
+
 // aside reports whether s holds text that is no rule and no procedure.
 func (s *section) aside() bool {
-	if isKnownHeading(s.title, warned) {
+	if isKnownHeading(s.title, warned) || s.doc.designs() {
 		return true
 	}
 	for p := s; p != nil; p = p.parent {

@@ -59,7 +59,7 @@ func (s *section) headedRole() []candidate {
 			e.passage = s.passage(e.from, e.to)
 		}
 	}
-	if !ok || len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 {
+	if !ok || len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || pointsElsewhere.MatchString(e.quote[0]) || s.holdsCourse() {
 		return nil
 	}
 	if below {
@@ -75,6 +75,20 @@ func (s *section) headedRole() []candidate {
 		}
 	}
 	return []candidate{c}
+}
+
+// pointsElsewhere begins a text that says where a role is described.
+var pointsElsewhere = regexp.MustCompile(`^(?:To (?:see|learn|find)|See|Please see|For (?:more|details)) `)
+
+// holdsCourse reports whether s holds a list of steps.
+func (s *section) holdsCourse() bool {
+	bs := outermost(s.blocks)
+	for i, b := range bs {
+		if b.kind == steps && len(b.items) > 1 && s.isCourse(bs, i) {
+			return true
+		}
+	}
+	return false
 }
 
 // isStep reports whether a heading says what to do, as "Meet with the team": no office has such a word
