@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"path"
+	"strings"
 
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
@@ -12,6 +14,9 @@ const mergeIt = "odd's commits name other commits by their ids, so merge them an
 
 // rewritten is the cause of all that a person made of commits when they made them again.
 const rewritten = "rewritten"
+
+// squashed is the cause of the finding about a squash.
+const squashed = "squashed"
 
 // explainRewrite returns who made a claim's commit again, and notes the way out; "" if nobody did. git rebase, git
 // cherry-pick and git filter-branch make commits again. That is no forgery, but the session's evidence then names a
@@ -69,4 +74,47 @@ func (j *judge) explainRewrittenProposal(p string) string {
 		}
 	}
 	return ""
+}
+
+// squashedRun returns the record that ended a run which the act adds whole: claim, session and outcome in one commit by
+// somebody else than the agent. git merge --squash makes such commits, and so do forges; odd does not. It returns nil if
+// a record is not as odd wrote it.
+func (a *Act) squashedRun() (end *Line) {
+	if len(a.Parents) != 1 || IsByAgent(a.Commit, a.Law) {
+		return nil
+	}
+	for i := range a.Lines {
+		l := &a.Lines[i]
+		outcome := l.Record.Kind == event.Outcome
+		if !l.Plain || outcome && l.Record.Trace != l.Trace || l.Record.Run != strings.TrimSuffix(path.Base(l.Path), ".jsonl") {
+			return nil
+		}
+		if end == nil && outcome && l.Claim != nil && !l.Claim.Known && len(l.Claim.Sessions) > 0 {
+			end = l
+		}
+	}
+	return end
+}
+
+// IsSquash reports that the act adds a whole run, which no commit by odd does.
+func (a *Act) IsSquash() bool { return a.squashedRun() != nil }
+
+// foldSquash replaces what a squash breaks of odd's promises by one finding. What it changed in older lines stays.
+func (a *Act) foldSquash(found []Finding) []Finding {
+	end := a.squashedRun()
+	if end == nil {
+		return found
+	}
+	out := []Finding{{
+		Invariant: growthRule.N, Commit: a.OID, Path: end.Path, Line: end.N, Cause: squashed,
+		Message: fmt.Sprintf("this commit squashes commits by odd, such as the run of %s, so nobody can prove any more who claimed and approved what", end.Record.Task),
+		Way: fmt.Sprintf("merge the branch itself: git reset --hard %s, then git merge --no-ff BRANCH. Where only squashes may be merged, set [board] branch and target in odd.toml. If it is pushed already, odd gate evaluation --acknowledge %s:%d --reason WHY",
+			ShortID(string(a.Parents[0])), ShortID(string(a.OID)), growthRule.N),
+	}}
+	for _, f := range found {
+		if f.Cause == grown(a.OID) {
+			out = append(out, f)
+		}
+	}
+	return out
 }

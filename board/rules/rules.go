@@ -119,6 +119,7 @@ func Judge(a *Act, h History, rs []Rule) (found []Finding, checked []int) {
 			found = append(found, f)
 		}
 	}
+	found = a.foldSquash(found)
 	slices.SortStableFunc(found, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Invariant, y.Invariant))
 	})

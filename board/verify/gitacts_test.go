@@ -25,6 +25,7 @@ func gitActs() []gitAct {
 		rewrote   = "rewrote the claim of"
 		appendOn  = "append-only"
 		forgotten = "its approval is not"
+		squashes  = "this commit squashes commits by odd"
 	)
 	return []gitAct{
 		{"amend without a change", "git commit -q --amend --no-edit", ""},
@@ -43,6 +44,10 @@ func gitActs() []gitAct {
 		{"reset before the push", "git reset -q --hard HEAD~1", ""},
 		{"merge a feature", "git merge -q --no-ff --no-edit feature", ""},
 		{"squash a feature", "git merge -q --squash feature; git commit -qm squashed", ""},
+		{"squash a drain", "git merge -q --squash drained; git commit -qm squashed", squashes},
+		{"squash it with the trailers kept", "git merge -q --squash drained; git log -1 --format=%B drained | git commit -qF -", squashes},
+		{"squash the whole board", "git checkout -q --detach main~9; git merge -q --squash main; git commit -qm squashed; git branch -qf main", squashes},
+		{"work on after a squash", "git merge -q --squash drained; git commit -qm squashed; echo >> README.md; git commit -qam on; git merge -q --no-ff --no-edit feature", squashes},
 		{"rebase a feature", "git checkout -q feature; git rebase -q main; git branch -qf main", ""},
 		{"cherry-pick a feature", "git cherry-pick feature", ""},
 		{"cherry-pick and merge", "git cherry-pick -x feature; git merge -q --no-edit feature", ""},

@@ -129,7 +129,7 @@ func (h *history) judgeCommits(tell func(done, all int)) (Report, error) {
 // that they do.
 func (h *history) explainTrailers(a *rules.Act) string {
 	laws := h.agentLaws(a.Commit)
-	if a.Kind == rules.Person || slices.ContainsFunc(laws, func(law *config.Config) bool { return rules.IsByAgent(a.Commit, law) }) {
+	if a.Kind == rules.Person || a.IsSquash() || slices.ContainsFunc(laws, func(law *config.Config) bool { return rules.IsByAgent(a.Commit, law) }) {
 		return ""
 	}
 	trailers := "trailer Odd-Run"
