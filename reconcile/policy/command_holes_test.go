@@ -107,7 +107,7 @@ func TestCommandForgesNoAct(t *testing.T) {
 		"git commit -m $'x\\n\\nOdd-Run: x'", "git commit -F forged", "git commit -Fforged", "git commit --file=forged", "git commit -F none", "git commit -F bytes", "git commit -F /tmp/x", "git commit -F -", "echo x | git commit -F -",
 		"echo x > plain && git commit -F plain", "./x && git commit -F plain", "git commit -F - <<'E'\nx\n\nOdd-Run: x\nE", "git commit -F - <<E\nx\n\nOdd-\\\nRun: x\nE",
 		"git commit -C HEAD~3", "git commit -c HEAD", "git commit --reuse-message=HEAD", "git commit --reedit-message HEAD", "git commit -t plain", "git commit --amend --no-edit", "git commit --amend", "git commit --fixup=amend:HEAD", "git commit --squash HEAD",
-		"echo x | xargs git commit -m", "echo x | xargs git commit", "env git commit -m 'Odd-Run: x'", "git merge -m 'Odd-Run: x' there", "git merge -F forged there", "git commit-tree -m x HEAD^{tree}", "git notes add -m x", "git notes --ref=x append -m x", "git notes --ref x add -m x",
+		"echo x | xargs git commit -m", "echo x | xargs git commit", "env git commit -m 'Odd-Run: x'", "git am docs/x.mbox", "git am < docs/x.mbox", "git quiltimport", "git merge -m 'Odd-Run: x' there", "git merge -F forged there", "git commit-tree -m x HEAD^{tree}", "git notes add -m x", "git notes --ref=x append -m x", "git notes --ref x add -m x",
 		"git commit -m x -m 'Odd-Propoſal: x'", "echo 'Odd-Run: x' | xargs -I{} git commit -m {}", "echo x | xargs -Iy git commit -m 'a y'", "find . -exec git commit -m {} \\;", `bash -c 'git commit -m "$1"' a b`,
 		`f() { git commit -m "$1"; }; f x`, "echo x | xargs -0 -n1 git commit -m x",
 	} {

@@ -494,6 +494,23 @@ func TestCommandProtects(t *testing.T) {
 	})
 }
 
+// A word less or more changes nothing about what a program reads and writes.
+func TestCommandWords(t *testing.T) {
+	t.Parallel()
+	checkCommands(t, CommandPolicy{Outside: []string{"/srv/cache"}}, []commandRow{
+		{"echo x | sed 'w docs/y'", "?"},
+		{"gawk 'BEGIN{print 1 > \"odd.toml\"}'", "? !protected_governance"},
+		{"gofmt .env", "!command_reads_secret"},
+		{"xxd .env", "!command_reads_secret"},
+		{"chmod 755", ""},
+		{"mapfile -t lines < docs/a.md", ""},
+		{"mapfile -C 'rm docs/a.md' lines", "?"},
+		{"echo x > /srv/cache", "+/srv/cache"},
+		{"echo x > /srv/cache/a", "+/srv/cache/a"},
+		{"echo x > /srv/cached", "+/srv/cached !command_outside"},
+	})
+}
+
 // A patch writes the files that it names, and a variable is what the line sets it to.
 func TestCommandPatches(t *testing.T) {
 	t.Parallel()
@@ -507,7 +524,7 @@ func TestCommandPatches(t *testing.T) {
 		{"git apply --index new.patch", "? !protected_git"},
 		{"git apply doc.patch", "?"},
 		{"git apply --check law.patch", ""},
-		{"git am < law.patch", "? !protected_governance"},
+		{"git am < law.patch", "? !command_human_act !protected_governance"},
 		{"patch -p1 < law.patch", "? !protected_governance"},
 		{"patch -p1 -i law.patch", "? !protected_governance"},
 		{"patch -p1 < doc.patch", "?"},

@@ -35,6 +35,7 @@ var gitDenials = []struct{ code, verbs, when, why string }{
 	{"command_git_discard", "checkout switch", "f force discard-changes", "discards work"},
 	{"command_git_discard", "stash", "drop clear", "discards work"},
 	{"command_git_history", "filter-branch filter-repo update-ref replace prune fast-import reset-ref", "", "rewrites history"},
+	{"command_human_act", "am quiltimport", "", "makes commits with texts that odd does not read"},
 	{"command_human_act", "commit-tree", "", "makes a commit with a text that odd does not read"},
 	{"command_human_act", "notes", "add append edit copy merge", "adds a text to a commit of another"},
 	{"command_git_history", "reflog", "expire delete", "removes history that could undo a mistake"},
