@@ -59,6 +59,18 @@ type Dangling struct {
 	Ambiguous bool     `json:"ambiguous,omitempty"` // a stem that several atoms have
 }
 
+// NewGraph links atoms that are already parsed. If two have the same id, the first by path
+// keeps it. The graph keeps pointers into atoms.
+func NewGraph(atoms []Atom) *Graph {
+	found := make([]reading, len(atoms))
+	for i := range atoms {
+		atoms[i].readLinks()
+		found[i] = reading{path: atoms[i].Path, atom: &atoms[i]}
+	}
+	slices.SortStableFunc(found, func(a, b reading) int { return strings.Compare(a.path, b.path) })
+	return newGraph(newRows(found), nil)
+}
+
 func newGraph(r *rows, now *changes) *Graph {
 	g := &Graph{rows: r, now: now}
 	g.atomList = sync.OnceValue(g.listAtoms)
