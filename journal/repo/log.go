@@ -72,12 +72,32 @@ func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
 			yield(Commit{}, err)
 			return
 		}
-		if c, err := r.Commit(to); err == nil && from != "" && slices.Equal(c.Parents, []OID{from}) {
-			yield(c, nil) // the commit of most landings; git need not be asked
-			return
+		line, straight := r.straightLine(from, to)
+		for _, c := range line {
+			if !yield(c, nil) {
+				return
+			}
 		}
-		r.yieldCommits(ctx, args, yield)
+		if !straight {
+			r.yieldCommits(ctx, args, yield)
+		}
 	}
+}
+
+// mostStraight is up to how many commits straightLine follows.
+const mostStraight = 256
+
+// straightLine returns the commits of Log where they are few, and each is the only parent of the next: the range of
+// most landings and pushes. git lists it in the time of the whole history, if that has a commit graph that is not new.
+func (r *Repo) straightLine(from, to OID) (line []Commit, ok bool) {
+	for from != "" && to != from {
+		c, err := r.Commit(to)
+		if err != nil || len(c.Parents) != 1 || len(line) == mostStraight {
+			return nil, false
+		}
+		line, to = append(line, c), c.Parents[0]
+	}
+	return line, from != ""
 }
 
 // yieldCommits yields the commits that a rev-list prints.
@@ -129,6 +149,9 @@ func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ..
 	for _, b := range but {
 		args = append(args, ":(top,exclude,literal)"+b)
 	}
+	if line, straight := r.straightLine(from, to); straight && !r.deletes(ctx, line, under, but) {
+		return nil, nil
+	}
 	b, err := r.readGit(ctx, args...)
 	var commit OID
 	for _, f := range splitNUL(b) {
@@ -139,6 +162,17 @@ func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ..
 		}
 	}
 	return out, err
+}
+
+// deletes reports whether one of these commits, of one parent each, may delete a file of Deletions.
+func (r *Repo) deletes(ctx context.Context, line []Commit, under string, but []string) bool {
+	return slices.ContainsFunc(line, func(c Commit) bool {
+		changes, err := r.Diff(ctx, c.Parents[0], c.OID)
+		return err != nil || slices.ContainsFunc(changes, func(ch Change) bool {
+			isBelow := func(dir string) bool { return strings.HasPrefix(ch.Path, dir+"/") }
+			return ch.NewMode == "" && isBelow(under) && !slices.ContainsFunc(but, isBelow)
+		})
+	})
 }
 
 // streamLines yields git's output line by line as it arrives, and stops git when the loop ends.

@@ -1,0 +1,76 @@
+package repo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Log and Deletions say of every range what git says: of straight and long lines, of merges, of ends that are no
+// ancestors, and of files that are deleted, renamed, or in a folder that is left out.
+func TestRangesAreAsGitHasThem(t *testing.T) {
+	ctx := t.Context()
+	r, base := fresh(t, "k/a", "a file that is long enough to be found again\n", "k/out/b", "b\n", "k/c", "c\n", "other", "\n", "k/d", "d\n", "k/x/e", "e\n")
+	const gone = "\x00"
+	all := []OID{base}
+	add := func(parents []OID, pairs ...string) {
+		ch := Changes{}
+		for i := 0; i < len(pairs); i += 2 {
+			if ch[pairs[i]] = []byte(pairs[i+1]); pairs[i+1] == gone {
+				ch[pairs[i]] = nil
+			}
+		}
+		all = append(all, must[OID](t)(r.Make(ctx, parents, ch, agent, "x")))
+	}
+	last := func() []OID { return all[len(all)-1:] }
+	add(last(), "k/c", gone)
+	add(last(), "k/c2", "c2\n")
+	add(last(), "other", gone)
+	add(last(), "k/out/b", gone)
+	add(last(), "k/a", gone, "k/a2", "a file that is long enough to be found again\n")
+	add([]OID{base}, "k/d", gone)
+	aside := all[len(all)-1]
+	add([]OID{all[len(all)-2], aside}, "k/d", gone)
+	for i := range mostStraight + 1 {
+		add(last(), "n", fmt.Sprint(i))
+	}
+	add(last(), "k/x/e", gone, "k/x", "a file in the place of its folder\n")
+
+	at := []OID{base, all[1], all[4], all[5], aside, all[7], all[8], all[len(all)-1]}
+	for i, from := range append(at, "") {
+		for j, to := range at {
+			span := []string{string(to)}
+			if from != "" {
+				span = append(span, "^"+string(from))
+			}
+			want := strings.Fields(git(t, r.root, append([]string{"rev-list", "--topo-order"}, span...)...))
+			var got []string
+			for c, err := range r.Log(ctx, from, to) {
+				got = append(got, string(must[Commit](t)(c, err).OID))
+			}
+			eq(t, fmt.Sprintf("log %d..%d", i, j), strings.Join(got, " "), strings.Join(want, " "))
+
+			args := slices.Concat([]string{"log", "--no-merges", "--topo-order", "-M", "--diff-filter=D", "--name-only", "--format=%H"}, span, []string{"--", "k", ":!k/out"})
+			var dels []string
+			for _, d := range must[[]Deletion](t)(r.Deletions(ctx, from, to, "k", "k/out")) {
+				if !slices.Contains(dels, string(d.Commit)) {
+					dels = append(dels, string(d.Commit))
+				}
+				dels = append(dels, d.Path)
+			}
+			eq(t, fmt.Sprintf("deletions %d..%d", i, j), strings.Join(dels, " "), strings.Join(strings.Fields(git(t, r.root, args...)), " "))
+		}
+	}
+	for range r.Log(ctx, all[2], all[5]) {
+		break // whoever stops early is not told more
+	}
+	if _, ok := r.straightLine(all[9], all[9+mostStraight]); !ok {
+		t.Error("a line of as many commits as are followed is straight")
+	}
+	for _, c := range [][2]OID{{all[8], all[9+mostStraight]}, {base, aside[:39]}, {base, all[7]}, {"", base}, {aside, all[3]}} {
+		if _, ok := r.straightLine(c[0], c[1]); ok {
+			t.Errorf("%s..%s is no straight line of few commits", c[0], c[1])
+		}
+	}
+}
