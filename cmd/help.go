@@ -225,8 +225,10 @@ func (w *workspace) nextCommand(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	first := firstOfRows(v.taskRows())
+	v.findRefusal(ctx, &first, here.dirty)
 	_, err = fs.Stat(v.bundle, "pause.toml")
-	if next := nextAct(v.readLease(loop), loop, err == nil, firstOfRows(v.taskRows()), here); next != "" {
+	if next := nextAct(v.readLease(loop), loop, err == nil, first, here); next != "" {
 		return next, nil
 	}
 	return `odd task add "TITLE" adds a task`, nil

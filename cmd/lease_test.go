@@ -76,6 +76,7 @@ func TestTheNextHumanAct(t *testing.T) {
 		{"what is low, with leases on", with(board.Review), valid, low, false, cloneState{}, "odd gate proposals show P-2: look"},
 		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, cloneState{}, "odd task ready t marks it ready, so that odd drain works on it"},
 		{"ready tasks", with(board.Backlog, board.Ready), off, drain.SlowLoop{}, false, cloneState{}, "odd drain works on the ready tasks"},
+		{"a ready task that is refused", firstTasks{First: with(board.Ready).First, refused: "it has no role"}, off, drain.SlowLoop{}, false, cloneState{}, "odd drain would refuse t: it has no role"},
 		{"nothing", with(board.Done), off, drain.SlowLoop{}, false, cloneState{}, ""},
 		{"a merge is before all", with(board.Review), expired, alarm, true, merging, "a git merge is not finished: resolve the conflict in a.md, then git add and git commit; or git merge --abort"},
 		{"edits are before a drain", with(board.Ready), off, drain.SlowLoop{}, false, dirty, "git add and git commit a.md and 1 more, or git stash -u; then odd drain works on the ready tasks"},

@@ -208,6 +208,7 @@ func (v *view) readStatus(ctx context.Context, here cloneState) (boardStatus, er
 		return s, err
 	}
 	s.Slow = v.slowStatus(loop)
+	v.findRefusal(ctx, &tasks.Waits, dirty)
 	s.Slow.Next = nextAct(s.Slow.Lease, loop, s.Paused != "", tasks.Waits, here)
 	return s, nil
 }

@@ -88,6 +88,8 @@ type firstTasks struct {
 	First map[board.State]okf.ID
 	Again bool       // the first blocked one was interrupted, so that nothing is to be mended
 	Held  []heldTask // all in progress
+
+	refused string // why odd drain would refuse the first ready one
 }
 
 // heldTask is a task in progress, its run and until when that has it.
@@ -118,12 +120,34 @@ func wasInterrupted(t *board.Row) bool {
 		slices.ContainsFunc([]string{"interrupted;", "cancelled by ", "the computer slept "}, func(how string) bool { return strings.HasPrefix(t.BlockedReason, how) })
 }
 
+// passedCache keeps the commit at which odd drain would not refuse the first ready task.
+const passedCache = "passed"
+
+// findRefusal learns why odd drain would refuse the first ready task. It reads the knowledge, and so once for a commit
+// at which nothing is refused.
+func (v *view) findRefusal(ctx context.Context, f *firstTasks, dirty []string) {
+	id, key := f.First[board.Ready], oddVersion()+" "+string(v.tip)
+	if id == "" || len(dirty) > 0 || string(v.repo.Cached(passedCache)) == key {
+		return
+	}
+	t, err := v.findTask(string(id))
+	if err != nil {
+		return // odd drain tells
+	}
+	if f.refused = strings.Join(v.preflightTask(ctx, t), "; "); f.refused == "" {
+		_ = v.repo.Keep(passedCache, []byte(key)) // the next one asks again
+	}
+}
+
 // next returns the command for the first task that waits for a person, or for odd drain, and
 // before odd drain what it would refuse in this clone; "" where nothing waits.
 func (f firstTasks) next(here cloneState) string {
 	drains := ""
 	if f.First[board.Ready] != "" {
 		drains = "odd drain works on the ready tasks"
+	}
+	if f.refused != "" {
+		drains = fmt.Sprintf("odd drain would refuse %s: %s", f.First[board.Ready], f.refused)
 	}
 	for _, h := range f.Held {
 		if slices.Contains(here.killed, h.Run) {

@@ -86,6 +86,12 @@ func splitCommand(behind, s string) ([]string, error) {
 	return argv, nil
 }
 
+// empties reports a list flag with one empty value, which removes the field.
+func empties(c *cli.Context, flag string) bool {
+	all := c.StringSlice(flag)
+	return len(all) == 1 && all[0] == ""
+}
+
 func taskSets(c *cli.Context) ([]okf.Set, error) {
 	var sets []okf.Set
 	for _, f := range []struct{ flag, key string }{{"title", "title"}, {"kind", "kind"}, {"role", "role"}, {"priority", "priority"}, {"goal", "goal"}, {"team", "team"}, {"signal", "signal"}, {"budget-usd", "budget_usd"},
@@ -95,12 +101,17 @@ func taskSets(c *cli.Context) ([]okf.Set, error) {
 		}
 	}
 	for _, f := range []struct{ flag, key string }{{"input", "inputs"}, {"path", "paths"}, {"accept", "acceptance"}, {"depends", "dependencies"}, {"handoff", "handoff"}} {
-		if c.IsSet(f.flag) {
+		if empties(c, f.flag) {
+			sets = append(sets, okf.Set{Key: f.key})
+		} else if c.IsSet(f.flag) {
 			sets = append(sets, okf.Set{Key: f.key, Value: c.StringSlice(f.flag)})
 		}
 	}
 	if c.IsSet("max-turns") {
 		sets = append(sets, okf.Set{Key: "max_turns", Value: c.Int("max-turns")})
+	}
+	if empties(c, "command") {
+		return append(sets, okf.Set{Key: "commands"}), nil
 	}
 	if !c.IsSet("command") {
 		return sets, nil
@@ -271,6 +282,9 @@ func runTaskShow(c *cli.Context, env Env, name string) error {
 		return err
 	}
 	waits := string(board.Eligible(&t.Row, board.Behind(v.graph, t), env.Now()))
+	if waits == "" {
+		waits = strings.Join(v.preflightTask(c.Context, t), "; ")
+	}
 	if c.Bool("json") {
 		fields := map[string]any{}
 		for _, f := range t.Atom.Fields {
@@ -292,7 +306,7 @@ func runTaskShow(c *cli.Context, env Env, name string) error {
 	case t.State == board.Review:
 		talk(env, "%s waits for your review; odd review %s shows the proposal", t.ID, t.ID)
 	default:
-		talk(env, "%s: odd drain does not work on it: %s", t.ID, waits)
+		talk(env, "%s is %s, and odd drain does not work on it: %s", t.ID, t.State, waits)
 	}
 	return printText(env, string(t.Atom.Bytes()))
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
@@ -88,6 +90,9 @@ func runTaskAdd(c *cli.Context, env Env) error {
 		if f.Goal, err = v.goalID("task add", f.Goal); err != nil {
 			return nil, "", err
 		}
+		if err := v.checkNames("task add", f.Kind, f.Role); err != nil {
+			return nil, "", err
+		}
 		a, err := v.newTask(f)
 		if err != nil {
 			return nil, "", usage("task add: %s", withoutPlace(err))
@@ -144,7 +149,7 @@ func withoutPlace(err error) string {
 }
 
 // preflightTask returns what odd drain would refuse t for on the board as it is. It is no refusal
-// here: who files a task may write the role and the other task after it.
+// here: who files a task may write the other task and the documents after it.
 func (v *view) preflightTask(ctx context.Context, t board.Task) []string {
 	o, err := v.drainOptions()
 	if err != nil {
@@ -157,6 +162,24 @@ func (v *view) preflightTask(ctx context.Context, t board.Task) []string {
 	return no
 }
 
+// checkNames refuses a kind that odd does not know and a role that no atom is; "" is neither.
+func (v *view) checkNames(verb, kind, role string) error {
+	if kind != "" && !slices.Contains(board.Kinds(), kind) {
+		way := "use one of " + strings.Join(board.Kinds(), ", ")
+		if near := okf.Nearest(kind, board.Kinds()); near != "" {
+			way = "did you mean " + near + "?"
+		}
+		return usage("%s: unknown kind %q; %s", verb, kind, way)
+	}
+	if role == "" {
+		return nil
+	}
+	if _, err := v.graph.Find(role); err != nil {
+		return usage("%s: role %v", verb, err)
+	}
+	return nil
+}
+
 // fileTask returns the changes that file a new task, and their message.
 func (v *view) fileTask(verb string, a okf.Atom, why string) (repo.Changes, string, error) {
 	b := v.graph.ByID(a.ID)
@@ -164,7 +187,7 @@ func (v *view) fileTask(verb string, a okf.Atom, why string) (repo.Changes, stri
 		b = v.graph.ByPath(a.Path)
 	}
 	if b != nil {
-		return nil, "", refuse("exists", "%s %s: %s already has this id; choose another with --id", verb, a.ID, v.repoPath(b.Path))
+		return nil, "", refuse("exists", "%s %s: %s already has this id; odd task edit %[2]s changes it, git rm and git commit remove it, --id ID names this one otherwise", verb, a.ID, v.repoPath(b.Path))
 	}
 	if _, err := fs.Stat(v.bundle, a.Path); !errors.Is(err, fs.ErrNotExist) {
 		return nil, "", refuse("exists", "%s %s: the file %s already exists and cannot be read as an atom; run odd check to see why, or choose another --id", verb, a.ID, v.repoPath(a.Path))
@@ -179,8 +202,9 @@ func (v *view) fileTask(verb string, a okf.Atom, why string) (repo.Changes, stri
 func taskEdit(env Env) *cli.Command {
 	return verb("edit TASK", "change the fields of a task, but not its state",
 		"odd task edit read-the-handbook --priority p0 --input docs/ --input README.md\n\n"+
-			"A flag replaces the whole field; give a repeatable one for each value. The\n"+
-			"state changes with odd task ready, odd drain, odd approve and odd reject.",
+			"A flag replaces the whole field; give a repeatable one for each value. An\n"+
+			"empty value, as in --path '', removes the list. The state changes with\n"+
+			"odd task ready, odd drain, odd approve and odd reject.",
 		onTask(env, runTaskEdit), append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`"}}, taskFlags()...)...)
 }
 
@@ -201,7 +225,7 @@ func runTaskEdit(c *cli.Context, env Env, name string) error {
 	if err != nil {
 		return err
 	}
-	w.tasksOnly = !c.IsSet("goal")
+	w.tasksOnly = !c.IsSet("goal") && !c.IsSet("role")
 	var t board.Task
 	build := func(v *view) (repo.Changes, string, error) {
 		var err error
@@ -213,6 +237,9 @@ func runTaskEdit(c *cli.Context, env Env, name string) error {
 			}
 		}
 		if t, err = v.findTask(name); err != nil {
+			return nil, "", err
+		}
+		if err := v.checkNames("task edit", c.String("kind"), c.String("role")); err != nil {
 			return nil, "", err
 		}
 		switch t.State {
