@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -25,7 +26,8 @@ func (r *Repo) applyCoreConfig(abs string) error {
 	return nil
 }
 
-// readCoreConfig returns core.bare and core.worktree, and sets the object format. A linked work tree does not use
+// readCoreConfig returns core.bare and core.worktree, and sets the object format and whether there are extensions
+// (gitrepository-layout) that change anything. A linked work tree does not use
 // these keys from the common config file. Git reports a file that cannot be read.
 func (r *Repo) readCoreConfig() (bare bool, tree string) {
 	file := func(name string) *config.Config {
@@ -38,6 +40,8 @@ func (r *Repo) readCoreConfig() (bare bool, tree string) {
 	}
 	all := file(filepath.Join(r.common, "config"))
 	r.format = cmp.Or(strings.ToLower(all.Section("extensions").Option("objectFormat")), "sha1")
+	r.extended = !slices.Contains([]string{"", "0", "1"}, all.Section("core").Option("repositoryFormatVersion")) ||
+		slices.ContainsFunc(all.Section("extensions").Options, func(o *config.Option) bool { return !strings.HasPrefix(strings.ToLower(o.Key), "noop") })
 	files := []*config.Config{all}
 	if r.gitDir != r.common {
 		files = nil

@@ -74,8 +74,7 @@ func (d *differ) diffDir(at string, a, b OID) error {
 	return nil
 }
 
-// dropShared returns the entries of two directories without those that both share at the beginning, at the end and,
-// if both are sorted, in between.
+// dropShared returns the entries of two directories without those that both share.
 func dropShared(a, b listing) (ea, eb []entry) {
 	i := a.countWithin(sharedPrefix(a.raw, b.raw))
 	j, endA, endB := i, a.len(), b.len()
@@ -83,12 +82,9 @@ func dropShared(a, b listing) (ea, eb []entry) {
 		endA, endB = endA-n, endB-n
 	}
 	for i < endA && j < endB {
-		switch {
-		case a.entryBytes(i) == b.entryBytes(j):
+		if a.entryBytes(i) == b.entryBytes(j) {
 			i, j = i+1, j+1
 			continue
-		case !a.sorted || !b.sorted:
-			return append(ea, a.entryRange(i, endA)...), append(eb, b.entryRange(j, endB)...)
 		}
 		c := sortKeyOf(a.entryWithoutID(i)).compare(sortKeyOf(b.entryWithoutID(j)))
 		if c <= 0 {

@@ -33,20 +33,19 @@ type listing struct {
 	raw    string
 	starts []uint32 // where each entry begins
 	idLen  int      // bytes of an id
-	sorted bool     // in git's order, as everything git writes
 }
 
 // maxTree bounds the bytes of one tree object.
 const maxTree = 1 << 31
 
-// parseTree reads a tree object whose ids have idLen bytes. It refuses an entry that occurs twice or whose name
-// holds a slash, because other programs may read such a tree differently. git fsck reports both, and git writes
-// neither.
+// parseTree reads a tree object whose ids have idLen bytes. It refuses a tree that is not in git's order, and an entry
+// that occurs twice or whose name holds a slash, because other programs may read such a tree differently. git fsck
+// reports all of them, and git writes none.
 func parseTree(raw string, idLen int) (listing, error) {
 	if len(raw) > maxTree {
 		return listing{}, errors.New("a tree object of more than two gigabytes")
 	}
-	l := listing{raw: raw, idLen: idLen, sorted: true, starts: make([]uint32, 0, len(raw)/(idLen+20)+1)}
+	l := listing{raw: raw, idLen: idLen, starts: make([]uint32, 0, len(raw)/(idLen+20)+1)}
 	var last sortKey
 	twice := false // a name may occur twice
 	for at := 0; at < len(raw); {
@@ -66,8 +65,10 @@ func parseTree(raw string, idLen int) (listing, error) {
 		if strings.IndexByte(k.name, '/') >= 0 {
 			return listing{}, errMalformed
 		}
-		l.sorted = l.sorted && (len(l.starts) == 0 || last.isBefore(k))
-		twice = twice || !l.sorted || k.isDir && strings.HasPrefix(last.name, k.name) // the file of that name may stand some entries before
+		if len(l.starts) > 0 && !last.isBefore(k) {
+			return listing{}, errMalformed
+		}
+		twice = twice || k.isDir && strings.HasPrefix(last.name, k.name) // the file of that name may stand some entries before
 		l.starts, last = append(l.starts, uint32(at)), k
 		at += sp + nul + 1 + idLen
 	}
@@ -149,7 +150,7 @@ func (k sortKey) byteAt(n int) byte {
 	return 0
 }
 
-// search returns where a key is, or would be, in a sorted listing.
+// search returns where a key is, or would be.
 func (l listing) search(k sortKey) (at int, found bool) {
 	lo, hi := 0, l.len()
 	for lo < hi {
@@ -165,14 +166,6 @@ func (l listing) search(k sortKey) (at int, found bool) {
 
 // find returns the index of a name, -1 if the directory lacks it.
 func (l listing) find(name string) int {
-	if !l.sorted {
-		for i := range l.len() {
-			if l.entryWithoutID(i).name == name {
-				return i
-			}
-		}
-		return -1
-	}
 	for _, isDir := range []bool{false, true} {
 		if i, ok := l.search(sortKey{name, isDir}); ok {
 			return i
@@ -191,9 +184,6 @@ type splice struct {
 // applyEdits returns the directory's tree object with the new entry of each name; an entry without a mode deletes
 // the name.
 func (l listing) applyEdits(edits map[string]entry) ([]byte, error) {
-	if !l.sorted {
-		return l.sortedCopy().applyEdits(edits)
-	}
 	var cuts []splice
 	size := len(l.raw)
 	for name, e := range edits {
@@ -239,22 +229,6 @@ func (l listing) bytesBetween(from, to int) string {
 		return l.raw[l.starts[from]:]
 	}
 	return l.raw[l.starts[from]:l.starts[to]]
-}
-
-// sortedCopy returns the listing in git's order.
-func (l listing) sortedCopy() listing {
-	order := make([]int, l.len())
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return sortKeyOf(l.entryWithoutID(a)).compare(sortKeyOf(l.entryWithoutID(b))) })
-	var raw strings.Builder
-	starts := make([]uint32, len(order))
-	for n, i := range order {
-		starts[n] = uint32(raw.Len())
-		raw.WriteString(l.entryBytes(i))
-	}
-	return listing{raw: raw.String(), starts: starts, idLen: l.idLen, sorted: true}
 }
 
 // appendEntry appends an entry as a tree object stores it.

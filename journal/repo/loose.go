@@ -81,27 +81,20 @@ const largeLoose = 1 << 26
 var errNotLoose = errors.New("not a loose object that can be read here")
 
 // readLoose reads a loose object.
-func readLoose(objects string, oid OID) (kind string, data []byte, err error) {
-	o, _, err := readSmall(objects, oid, largeLoose-1)
-	return o.kind, o.data, err
-}
-
-// readSmall reads a loose object and its size. If the size is more than most, it returns only the size and
-// errNotLoose.
-func readSmall(objects string, oid OID, most int64) (o object, size int64, err error) {
+func readLoose(objects string, oid OID) (object, error) {
 	f, err := os.Open(filepath.Join(objects, string(oid[:2]), string(oid[2:])))
 	if err != nil {
-		return object{}, -1, err
+		return object{}, err
 	}
 	defer f.Close()
-	return inflate(f, most)
+	return inflate(f)
 }
 
-// inflate reads an object in git's loose format, as readSmall does. The size is -1 if it cannot be read.
-func inflate(f io.Reader, most int64) (o object, size int64, err error) {
+// inflate reads an object in git's loose format, unless it is large.
+func inflate(f io.Reader) (object, error) {
 	z, err := newInflater(f)
 	if err != nil {
-		return object{}, -1, err
+		return object{}, err
 	}
 	defer inflaters.Put(z)
 	r := buffered.Get().(*bufio.Reader)
@@ -109,24 +102,21 @@ func inflate(f io.Reader, most int64) (o object, size int64, err error) {
 	r.Reset(z)
 	head, err := r.ReadSlice(0)
 	if err != nil {
-		return object{}, -1, err
+		return object{}, err
 	}
 	kind, digits, _ := strings.Cut(strings.TrimSuffix(string(head), "\x00"), " ")
-	n, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil {
-		return object{}, -1, errNotLoose
-	}
-	if size = int64(n); size > most {
-		return object{}, size, errNotLoose
+	size, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || size >= largeLoose {
+		return object{}, errNotLoose
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {
-		return object{}, -1, err
+		return object{}, err
 	}
 	if _, err := r.ReadByte(); err != io.EOF { // io.EOF: the checksum is right and nothing is left
-		return object{}, -1, errNotLoose
+		return object{}, errNotLoose
 	}
-	return object{kind, data}, size, nil
+	return object{kind, data}, nil
 }
 
 // inflaters are idle zlib readers; buffered are idle readers of their output.

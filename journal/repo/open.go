@@ -9,19 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/go-git/go-billy/v5"
-	"github.com/go-git/go-billy/v5/osfs"
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/storage/filesystem"
-	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
 // Open finds the repository that dir is in, walking up; ErrNotRepo if there is none.
 //
-// odd reads objects, and go-git refs, in process. If go-git does not support the repository (sparse checkout with its
-// own config, partial clone, SHA-256, reftable), git itself reads them, which is slower. environ holds NAME=value pairs;
+// odd reads objects and refs in process. If the repository has extensions (sparse checkout with its own config, partial
+// clone, SHA-256, reftable), git itself reads them, which is slower. environ holds NAME=value pairs;
 // git gets those it needs.
 func Open(dir string, environ []string) (*Repo, error) {
 	abs, err := filepath.Abs(dir)
@@ -48,8 +41,7 @@ func Open(dir string, environ []string) (*Repo, error) {
 		return nil, err
 	}
 	r.updates = &refUpdater{run: r.git}
-	r.openStore()
-	return r, nil
+	return r, r.openStore()
 }
 
 // Init makes a repository in dir (branch main, SHA-1 ids), unless dir is in one already, and opens it.
@@ -170,42 +162,21 @@ func (r *Repo) findCommon() error {
 	return nil
 }
 
-// openStore chooses the reader: odd itself with go-git for refs, or git for a repository that canRead refuses.
-func (r *Repo) openStore() {
-	var dot billy.Filesystem = osfs.New(r.gitDir)
-	if r.common != r.gitDir {
-		dot = dotgit.NewRepositoryFilesystem(dot, osfs.New(r.common))
+// openStore chooses the reader of objects and refs: odd itself, or git if the repository has extensions. It refuses a
+// HEAD that is a symbolic link, which git wrote in its first years.
+func (r *Repo) openStore() error {
+	head := filepath.Join(r.gitDir, "HEAD")
+	if to, err := os.Readlink(head); err == nil {
+		return fmt.Errorf("%s: is a symbolic link, which odd does not follow; run git -c core.preferSymlinkRefs=false symbolic-ref HEAD %s", head, to)
 	}
-	st := filesystem.NewStorageWithOptions(dot, cache.NewObjectLRU(0), filesystem.Options{})
 	slow := &gitStore{run: r.git, batch: &batch{run: r.git}}
-	if !canRead(st) {
-		r.objs, r.refs = slow, refs{run: r.git}
-		return
+	r.objs, r.refs = slow, refs{run: r.git}
+	if r.extended {
+		return nil
 	}
 	objects := filepath.Join(r.common, "objects")
 	r.objs = &packStore{packs: packs{dir: filepath.Join(objects, "pack"), bases: boundedCache[packPlace, object]{most: baseBytes}},
 		slow: slow, loadSettings: r.loadSettings, sync: (*os.File).Sync, dir: objects, last: boundedCache[OID, object]{most: lastBytes}}
-	r.refs = refs{st: st, packed: &packedRefs{dir: r.common}}
-	if _, err := os.Readlink(filepath.Join(r.gitDir, "HEAD")); err == nil { // core.preferSymlinkRefs
-		r.refs = refs{run: r.git, packed: r.refs.packed}
-	}
-}
-
-// canRead reports whether the repository has a format that odd and go-git read: version 0 or 1, and of git's
-// extensions (gitrepository-layout) none that changes anything, such as another hash or another store of refs. The
-// root package of go-git says the same, but it links every transport of git, ssh and OpenPGP into odd.
-func canRead(st *filesystem.Storage) bool {
-	if _, err := st.Reference(plumbing.HEAD); errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return false
-	}
-	cfg, err := st.Config()
-	if err != nil {
-		return false
-	}
-	for _, o := range cfg.Raw.Section("extensions").Options {
-		if name := strings.ToLower(o.Key); name != "noop" && name != "noop-v1" {
-			return false
-		}
-	}
-	return slices.Contains([]string{"", "0", "1"}, string(cfg.Core.RepositoryFormatVersion))
+	r.refs = refs{run: r.git, head: head, packed: &packedRefs{dir: r.common}}
+	return nil
 }

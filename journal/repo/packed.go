@@ -30,13 +30,6 @@ func (p *packedRefs) readRef(name string) (OID, error) {
 		return "", nil
 	}
 	b, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
-	for range 5 { // a symbolic ref may be a symbolic link to a packed branch
-		to, no := os.Readlink(filepath.Join(p.dir, filepath.FromSlash(name)))
-		if !isMissing(err) || no != nil || !isSharedRef(to) {
-			break
-		}
-		name = to
-	}
 	switch {
 	case err == nil:
 		if oid := OID(strings.TrimSpace(string(b))); oid.isValid() {

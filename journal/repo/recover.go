@@ -103,7 +103,7 @@ func (r *Repo) finishCheckout(ctx context.Context, c *checkout) ([]string, error
 
 // isOnRef reports whether the work tree's HEAD still names the marker's ref; false if the work tree is gone.
 func (r *Repo) isOnRef(ctx context.Context, m marker) bool {
-	if r.refs.st != nil {
+	if r.refs.packed != nil {
 		return r.resolveName(readSymbolicRef(filepath.Join(m.GitDir, "HEAD"))) == r.resolveName(m.Ref)
 	}
 	out, err := r.git.run(ctx, call{args: []string{"symbolic-ref", "-q", "HEAD"}, env: []string{"GIT_DIR=" + m.GitDir}, read: true})

@@ -2,45 +2,33 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// refs reads refs: in process, or through git if st is nil.
+// refs reads refs: in process, or through git if packed is nil.
 type refs struct {
-	st     *filesystem.Storage
 	run    *runner
+	head   string // the file of HEAD
 	packed *packedRefs
 }
 
 // resolve returns the id of a ref by its full name and follows symbolic refs; ErrNoRef if there is none.
 func (g refs) resolve(name string) (OID, error) {
-	if g.st == nil {
+	if g.packed == nil {
 		return g.askGit(name)
+	}
+	if name == "HEAD" {
+		name = cmp.Or(readSymbolicRef(g.head), name)
 	}
 	if oid, err := g.packed.readRef(name); oid != "" || err != nil {
 		return oid, err
 	}
-	for range 5 { // git follows five symbolic refs, no more
-		ref, err := g.st.Reference(plumbing.ReferenceName(name))
-		if errors.Is(err, plumbing.ErrReferenceNotFound) {
-			return "", fmt.Errorf("%s: %w", name, ErrNoRef)
-		}
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
-		}
-		if ref.Type() == plumbing.HashReference {
-			return OID(ref.Hash().String()), nil
-		}
-		name = ref.Target().String()
-	}
-	return "", fmt.Errorf("%s: symbolic refs too deep", name)
+	return g.askGit(name)
 }
 
 func (g refs) askGit(name string) (OID, error) {
@@ -54,12 +42,8 @@ func (g refs) askGit(name string) (OID, error) {
 
 // readHead returns the full name of the ref in HEAD, "" if HEAD is detached.
 func (g refs) readHead() (string, error) {
-	if g.st != nil {
-		ref, err := g.st.Reference(plumbing.HEAD)
-		if err != nil || ref.Type() == plumbing.HashReference {
-			return "", err
-		}
-		return ref.Target().String(), nil
+	if g.packed != nil {
+		return readSymbolicRef(g.head), nil
 	}
 	out, err := g.run.run(context.Background(), call{args: []string{"symbolic-ref", "-q", "HEAD"}, read: true})
 	if exitCode(err) == 1 {
@@ -109,7 +93,7 @@ func checkRef(name string) error {
 func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
 	folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
 	us, told := []RefUpdate(nil), false
-	if r.refs.st != nil {
+	if r.refs.packed != nil {
 		us, told = r.refs.packed.listRefs(folder)
 	}
 	if !told {

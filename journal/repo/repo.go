@@ -110,6 +110,7 @@ type Repo struct {
 	common   string // the directory all work trees share
 	prefix   string // the directory Open was given, relative to root and slash-separated; "" at the top
 	format   string // of object ids
+	extended bool   // it has extensions of the repository format
 	git      *runner
 	objs     store
 	refs     refs

@@ -176,8 +176,8 @@ func TestUnknownFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = open(t, r.Root())
-		if _, slow := r.objs.(*gitStore); !slow || r.refs.st != nil {
-			t.Errorf("%s: objects are read by %T, refs in process %v", key, r.objs, r.refs.st != nil)
+		if _, slow := r.objs.(*gitStore); !slow || r.refs.packed != nil {
+			t.Errorf("%s: objects are read by %T, refs in process %v", key, r.objs, r.refs.packed != nil)
 		}
 	}
 }
@@ -524,6 +524,7 @@ func TestIdentity(t *testing.T) {
 	id := must[Signature](t)(r.Identity(context.Background()))
 	eq(t, "identity", id.Name+" "+id.Email, "Ann bo@example.org")
 	git(t, r.Root(), "config", "user.email", "")
+	r.settings.last = nil
 	if _, err := r.Identity(context.Background()); err == nil || !strings.Contains(err.Error(), "git config user.email") {
 		t.Errorf("no email: %v", err)
 	}

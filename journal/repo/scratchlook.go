@@ -226,16 +226,8 @@ func (k *scratchScan) compareFile(root *os.Root, p, name string, st fs.FileInfo,
 	return nil
 }
 
-// askSize is the size in bytes from which sizes are compared before bytes.
-const askSize = 1 << 20
-
 // isSameBlob reports whether a file's bytes are the blob's; false if it cannot be read.
 func (k *scratchScan) isSameBlob(root *os.Root, name string, st fs.FileInfo, oid OID) (bool, error) {
-	if st.Size() > askSize {
-		if n, err := k.objs.getSize(oid); err != nil || n != st.Size() {
-			return false, err
-		}
-	}
 	f, err := openFile(root, name, st)
 	if err != nil {
 		return false, nil

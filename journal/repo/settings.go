@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -28,12 +26,11 @@ type settings struct {
 type settingsCache struct {
 	mu   sync.Mutex
 	last *settings
-	sign string    // configStamp of the files they came from
 	at   time.Time // wall clock, because the machine may sleep
 }
 
-// settingsLive is how long settings are reused while the files that odd knows of are unchanged. It is shorter than
-// a person needs between a change of another file and the next command.
+// settingsLive is how long settings are reused. It is shorter than a person needs between a change of the
+// configuration and the next command.
 const settingsLive = time.Second
 
 // loadSettings returns the settings, cached or from git. The identities' times may be as old as settingsLive, so
@@ -41,7 +38,7 @@ const settingsLive = time.Second
 func (r *Repo) loadSettings(ctx context.Context) (*settings, error) {
 	r.settings.mu.Lock()
 	s := r.settings.last
-	fits := s != nil && time.Now().Round(0).Sub(r.settings.at).Abs() < settingsLive && r.settings.sign == r.configStamp()
+	fits := s != nil && time.Now().Round(0).Sub(r.settings.at).Abs() < settingsLive
 	r.settings.mu.Unlock()
 	if fits {
 		return s, nil
@@ -53,36 +50,13 @@ func (r *Repo) loadSettings(ctx context.Context) (*settings, error) {
 func (r *Repo) askSettings(ctx context.Context) (*settings, error) {
 	r.settings.mu.Lock()
 	defer r.settings.mu.Unlock()
-	at, sign := time.Now().Round(0), r.configStamp()
+	at := time.Now().Round(0)
 	out, err := r.git.run(ctx, call{args: []string{"var", "-l"}, read: true, self: true})
 	if err != nil {
 		return nil, err
 	}
-	r.settings.last, r.settings.sign, r.settings.at = parseSettings(string(out)), sign, at
+	r.settings.last, r.settings.at = parseSettings(string(out)), at
 	return r.settings.last, nil
-}
-
-// configStamp returns a string that changes when one of the usual configuration files does.
-func (r *Repo) configStamp() string {
-	home, _ := r.git.baseVar("HOME")
-	files := []string{filepath.Join(r.common, "config"), filepath.Join(r.gitDir, "config.worktree"), filepath.Join(home, ".gitconfig"), filepath.Join(r.git.configHome(), "git", "config")}
-	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
-		if f, ok := r.git.baseVar(name); ok {
-			files = append(files, f)
-		}
-	}
-	var b strings.Builder
-	for _, f := range files {
-		if st, err := os.Stat(f); err == nil {
-			fmt.Fprintln(&b, st.Size(), st.ModTime().UnixNano())
-			if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-				fmt.Fprintln(&b, sys.Ino)
-			}
-		} else {
-			b.WriteString("-\n")
-		}
-	}
-	return b.String()
 }
 
 // baseVar returns a variable of every git's environment.

@@ -20,12 +20,12 @@ func TestParseSettings(t *testing.T) {
 	eq(t, "without its configuration", parseSettings("GIT_AUTHOR_IDENT=A <a@x> 2 +0000\n").hasConfiguration(), false)
 }
 
-// What is remembered for the steps of a command is not what was before a change,
-// and a name that git guesses is nobody's.
+// An identity is the one that a person set: a name that git guesses is nobody's.
 func TestIdentityIsTheOneThatIsSet(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t)
 	ask := func() string {
+		r.settings.last = nil // as in another command
 		who, err := r.Identity(t.Context())
 		if err != nil {
 			return err.Error()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"strings"
 )
 
@@ -78,6 +79,9 @@ func SignersFor(email string, signers []byte) []byte {
 	return []byte(out.String())
 }
 
+// literally protects what path.Match, other than ssh-keygen, takes for a pattern.
+var literally = strings.NewReplacer("[", `\[`, `\`, `\\`)
+
 // matchPrincipal reports whether a line's first field, quoted or not, matches an address.
 func matchPrincipal(line, email string) bool {
 	var list string
@@ -89,7 +93,7 @@ func matchPrincipal(line, email string) bool {
 	yes := false
 	for p := range strings.SplitSeq(list, ",") {
 		p, no := strings.CutPrefix(p, "!")
-		if p == "" || !matchWildcard(p, email) {
+		if is, _ := path.Match(literally.Replace(p), email); p == "" || !is {
 			continue
 		}
 		if no {
@@ -98,25 +102,4 @@ func matchPrincipal(line, email string) bool {
 		yes = true
 	}
 	return yes
-}
-
-// matchWildcard matches s against a pattern in which * is any text and ? any byte.
-func matchWildcard(pattern, s string) bool {
-	star, from := -1, 0 // the last * and the end of its match
-	p, i := 0, 0
-	for i < len(s) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, from = p, i
-			p++
-		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == s[i]):
-			p, i = p+1, i+1
-		case star < 0:
-			return false
-		default:
-			from++
-			p, i = star+1, from
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
 }

@@ -166,6 +166,7 @@ func TestStageHereLeavesToGit(t *testing.T) {
 			r, base := fresh(t, "k/task.md", "state: ready\n", "k/old.md", "old\n", "other", "1\n")
 			next := claim(t, r, base)
 			do(t, r)
+			r.settings.last = nil
 			c := following(t, r, base, next)
 			done, err := c.stageHere(t.Context())
 			eq(t, "error", err, nil)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -17,11 +16,10 @@ import (
 // Both stores are safe for concurrent use.
 type store interface {
 	get(oid OID) (kind string, data []byte, err error)
-	getSize(oid OID) (int64, error)
 	put(kind string, data []byte) (OID, error)
 }
 
-// errNoObject is wrapped by get and getSize if the repository lacks the object.
+// errNoObject is wrapped by get if the repository lacks the object.
 var errNoObject = errors.New("no such object in this repository")
 
 // isValid reports whether o is a full object id: 40 hex digits, or 64 in a SHA-256 repository. Ids are checked
@@ -67,9 +65,8 @@ type object struct {
 // cached.
 const lastBytes = 1 << 19
 
-// askedBytes is the size up to which an object is read and cached when its size is asked for, because callers
-// usually read it next.
-const askedBytes = 1 << 14
+// knownBytes is the size up to which Know caches a file.
+const knownBytes = 1 << 14
 
 func (p *packStore) get(oid OID) (string, []byte, error) {
 	if err := oid.check(); err != nil {
@@ -82,40 +79,14 @@ func (p *packStore) get(oid OID) (string, []byte, error) {
 		if o, err := p.packs.get(oid); err == nil {
 			return o.kind, o.data, nil
 		}
-		if kind, data, err := readLoose(p.dir, oid); err == nil {
-			return kind, data, nil
+		if o, err := readLoose(p.dir, oid); err == nil {
+			return o.kind, o.data, nil
 		}
 		if p.packs.list() { // git packed it meanwhile, or nobody looked yet
 			return p.get(oid)
 		}
 	}
 	return p.slow.get(oid)
-}
-
-func (p *packStore) getSize(oid OID) (int64, error) {
-	if err := oid.check(); err != nil {
-		return 0, err
-	}
-	if o, ok := p.last.get(oid); ok {
-		return int64(len(o.data)), nil
-	}
-	if len(oid) != 40 {
-		return p.slow.getSize(oid)
-	}
-	o, n, err := readSmall(p.dir, oid, askedBytes)
-	if err == nil {
-		p.remember(oid, o)
-	}
-	if n >= 0 {
-		return n, nil
-	}
-	if n, err = p.packs.size(oid); err != nil && p.packs.list() {
-		n, err = p.packs.size(oid)
-	}
-	if err != nil {
-		return p.slow.getSize(oid)
-	}
-	return n, nil
 }
 
 // put writes a loose object. If it exists already, put sets its time to now, as git does, so that a concurrent gc
@@ -148,7 +119,7 @@ func (p *packStore) remember(oid OID, o object) { p.last.put(oid, o, 128+len(o.d
 // Know caches the bytes of a small file that commits probably hold too, so that no pack must be opened for its
 // blob.
 func (r *Repo) Know(b []byte) {
-	if p, ok := r.objs.(*packStore); ok && len(b) <= askedBytes {
+	if p, ok := r.objs.(*packStore); ok && len(b) <= knownBytes {
 		p.remember(OID(plumbing.ComputeHash(plumbing.BlobObject, b).String()), object{"blob", bytes.Clone(b)})
 	}
 }
@@ -171,17 +142,6 @@ func (s *gitStore) get(oid OID) (string, []byte, error) {
 		return nil
 	})
 	return kind, data, err
-}
-
-func (s *gitStore) getSize(oid OID) (int64, error) {
-	if err := oid.check(); err != nil {
-		return 0, err
-	}
-	out, err := s.run.run(context.Background(), call{args: []string{"cat-file", "-s", string(oid)}, read: true})
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", oid, errNoObject)
-	}
-	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 }
 
 func (s *gitStore) put(kind string, data []byte) (OID, error) {

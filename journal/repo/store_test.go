@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,33 +38,6 @@ func TestWrittenLast(t *testing.T) {
 	eq(t, "the long one", len(must[[]byte](t)(r.Blob(long))), lastBytes/2+1)
 }
 
-// The size of an object is that of its bytes, whoever keeps it; a small one that lies
-// loose is remembered, since it is read next.
-func TestSizes(t *testing.T) {
-	t.Parallel()
-	r, _ := fresh(t, "packed.txt", "packed\n")
-	dir := r.Root()
-	git(t, dir, "gc", "-q")
-	write(t, dir, "small.txt", "small\n", "large.txt", strings.Repeat("large\n", askedBytes))
-	id := func(args ...string) OID { return OID(git(t, dir, args...)) }
-	packed, small, large := id("rev-parse", "HEAD:packed.txt"), id("hash-object", "-w", "small.txt"), id("hash-object", "-w", "large.txt")
-	for oid, want := range map[OID]int64{packed: 7, small: 6, large: 6 * askedBytes} {
-		for range 2 {
-			if n, err := r.objs.getSize(oid); n != want || err != nil {
-				t.Errorf("size of %s: %d, %v, want %d", oid, n, err, want)
-			}
-		}
-	}
-	last := &r.objs.(*packStore).last
-	_, known := last.get(small)
-	eq(t, "the small one is remembered", known, true)
-	_, known = last.get(large)
-	eq(t, "the large one is remembered", known, false)
-	if _, err := r.objs.getSize(OID(strings.Repeat("1", 40))); !errors.Is(err, errNoObject) {
-		t.Errorf("size of an object that is not there: %v", err)
-	}
-}
-
 // What a file says need not be unpacked where a commit says the same, and what it
 // says besides is in no commit.
 func TestKnow(t *testing.T) {
@@ -87,7 +59,7 @@ func TestKnow(t *testing.T) {
 	}
 	tree := must[fs.FS](t)(r.Tree(must[OID](t)(r.Ref("HEAD"))))
 	eq(t, "in the commit", string(must[[]byte](t)(fs.ReadFile(tree, "odd.toml"))), "same\n")
-	large := strings.Repeat("x", askedBytes+1)
+	large := strings.Repeat("x", knownBytes+1)
 	r.Know([]byte(large))
 	write(t, r.Root(), "large", large)
 	if _, ok := r.objs.(*packStore).last.get(OID(git(t, r.Root(), "hash-object", "large"))); ok {

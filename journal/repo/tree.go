@@ -63,7 +63,7 @@ func (r *Repo) rootTree(oid OID) (OID, time.Time, error) {
 // readTree reads one tree object; the empty id is the empty tree.
 func readTree(objs store, oid OID) (listing, error) {
 	if oid == "" {
-		return listing{sorted: true}, nil
+		return listing{}, nil
 	}
 	kind, data, err := objs.get(oid)
 	if err != nil {
@@ -166,15 +166,12 @@ func (t TreeFS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := t.fileInfo(e)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
+	in := treeEntry{t, e}
 	if e.isDir() {
 		des, err := t.ReadDir(name)
-		return &treeDir{info: in, list: des, name: name}, err
+		return &treeDir{treeEntry: in, list: des, name: name}, err
 	}
-	if !in.mode.IsRegular() {
+	if !in.Mode().IsRegular() {
 		return &treeFile{info: in, Reader: bytes.NewReader(nil)}, nil
 	}
 	b, err := t.ReadFile(name)
@@ -279,7 +276,7 @@ func (t TreeFS) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.fileInfo(e)
+	return treeEntry{t, e}, nil
 }
 
 // Sub implements fs.SubFS.
@@ -307,32 +304,7 @@ func fileMode(mode string) fs.FileMode {
 	return 0o644
 }
 
-// fileInfo describes e; it reads a file's size from the object's header.
-func (t TreeFS) fileInfo(e entry) (treeInfo, error) {
-	in := treeInfo{name: e.name, mode: fileMode(e.mode), when: t.when, oid: e.oid}
-	if !in.mode.IsRegular() {
-		return in, nil
-	}
-	var err error
-	in.size, err = t.r.objs.getSize(e.oid)
-	return in, err
-}
-
-type treeInfo struct {
-	name string
-	size int64
-	mode fs.FileMode
-	when time.Time
-	oid  OID
-}
-
-func (i treeInfo) Name() string       { return i.name }
-func (i treeInfo) Size() int64        { return i.size }
-func (i treeInfo) Mode() fs.FileMode  { return i.mode }
-func (i treeInfo) ModTime() time.Time { return i.when }
-func (i treeInfo) IsDir() bool        { return i.mode.IsDir() }
-func (i treeInfo) Sys() any           { return i.oid }
-
+// treeEntry is an entry of a directory, and its description.
 type treeEntry struct {
 	t TreeFS
 	e entry
@@ -340,27 +312,47 @@ type treeEntry struct {
 
 func (d treeEntry) Name() string               { return d.e.name }
 func (d treeEntry) IsDir() bool                { return d.e.isDir() }
-func (d treeEntry) Type() fs.FileMode          { return fileMode(d.e.mode).Type() }
-func (d treeEntry) Info() (fs.FileInfo, error) { return d.t.fileInfo(d.e) }
+func (d treeEntry) Mode() fs.FileMode          { return fileMode(d.e.mode) }
+func (d treeEntry) Type() fs.FileMode          { return d.Mode().Type() }
+func (d treeEntry) Info() (fs.FileInfo, error) { return d, nil }
+func (d treeEntry) ModTime() time.Time         { return d.t.when }
+func (d treeEntry) Sys() any                   { return d.e.oid }
 func (d treeEntry) String() string             { return fs.FormatDirEntry(d) }
+
+// Size reads the file; it is 0 for one that cannot be read.
+func (d treeEntry) Size() int64 {
+	if !d.Mode().IsRegular() {
+		return 0
+	}
+	_, b, _ := d.t.r.objs.get(d.e.oid)
+	return int64(len(b))
+}
 
 // treeFile is an open file with its bytes in memory.
 type treeFile struct {
 	*bytes.Reader
-	info treeInfo
+	info treeEntry
 }
 
-func (f *treeFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *treeFile) Stat() (fs.FileInfo, error) { return readEntry{f.info, f.Reader.Size()}, nil }
 func (f *treeFile) Close() error               { return nil }
+
+// readEntry is an entry whose file was read.
+type readEntry struct {
+	treeEntry
+	size int64
+}
+
+func (d readEntry) Size() int64 { return d.size }
 
 // treeDir is an open directory.
 type treeDir struct {
-	info treeInfo
+	treeEntry
 	name string
 	list []fs.DirEntry
 }
 
-func (d *treeDir) Stat() (fs.FileInfo, error) { return d.info, nil }
+func (d *treeDir) Stat() (fs.FileInfo, error) { return d.treeEntry, nil }
 func (d *treeDir) Close() error               { return nil }
 func (d *treeDir) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: d.name, Err: errors.New("is a directory")}

@@ -22,14 +22,10 @@ type workTree struct {
 // readSingleTree returns the checkout of a repository without linked work trees, read without git; ok is false if
 // it takes git.
 func (r *Repo) readSingleTree() (w workTree, ok bool) {
-	if r.root == "" || r.gitDir != r.common || r.refs.st == nil {
+	if r.root == "" || r.gitDir != r.common || r.refs.packed == nil {
 		return w, false
 	}
 	if linked, err := os.ReadDir(filepath.Join(r.common, "worktrees")); len(linked) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return w, false
-	}
-	cfg, err := r.refs.st.Config()
-	if err != nil || cfg.Core.IsBare {
 		return w, false
 	}
 	head, err := r.refs.readHead()
@@ -176,12 +172,8 @@ func (r *Repo) resolveName(name string) string {
 	return name
 }
 
-// readSymbolicRef returns the ref that a symbolic ref's file names, "" for any other file. The file may be a
-// symbolic link (core.preferSymlinkRefs).
+// readSymbolicRef returns the ref that a symbolic ref's file names, "" for any other file.
 func readSymbolicRef(file string) string {
-	if to, err := os.Readlink(file); err == nil && strings.HasPrefix(to, "refs/") {
-		return to
-	}
 	b, _ := os.ReadFile(file)
 	to, _ := strings.CutPrefix(strings.TrimSpace(string(b)), "ref: ")
 	if !strings.HasPrefix(to, "refs/") {
