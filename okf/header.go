@@ -1,3 +1,6 @@
+// A fast twin of parse: a header takes 5 µs to read and an atom 17 µs, so without it a load without a cache takes more
+// than twice as long as reading the files.
+
 package okf
 
 import (

@@ -175,7 +175,12 @@ func (r *Repo) openStore() error {
 		return nil
 	}
 	objects := filepath.Join(r.common, "objects")
-	r.objs = &packStore{packs: packs{dir: filepath.Join(objects, "pack"), bases: boundedCache[packPlace, object]{most: baseBytes}},
+	borrowed, _ := r.listObjectDirs() // git tells what is wrong with the file of alternates
+	var dirs []packDir
+	for _, dir := range borrowed {
+		dirs = append(dirs, packDir{name: filepath.Join(dir, "pack")})
+	}
+	r.objs = &packStore{packs: packs{dirs: dirs, bases: boundedCache[packPlace, object]{most: baseBytes}},
 		slow: slow, loadSettings: r.loadSettings, sync: (*os.File).Sync, dir: objects, last: boundedCache[OID, object]{most: lastBytes}}
 	r.refs = refs{run: r.git, head: head, packed: &packedRefs{dir: r.common}}
 	return nil

@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -19,11 +20,17 @@ import (
 // times: with it odd check --all takes 15 times as long as git log --raw, and may take 4 (BENCHMARKS.md, "Work that
 // lands"). Whatever packs does not understand, git reads. It is safe for concurrent use.
 type packs struct {
-	dir    string // objects/pack
 	mapped mappings
 	mu     sync.Mutex
+	dirs   []packDir
 	all    []*pack // the one that had an object last is the first
 	bases  boundedCache[packPlace, object]
+}
+
+// packDir is a folder of packs: the repository's own, or that of a repository that it borrows objects from.
+type packDir struct {
+	name   string
+	listed time.Time // when it had last changed as its packs were listed
 }
 
 // pack is one pack file with its index, both mapped into memory.
@@ -109,14 +116,21 @@ func (ps *packs) find(oid OID) (packPlace, error) {
 func (ps *packs) list() (found bool) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	names, _ := filepath.Glob(filepath.Join(ps.dir, "pack-*.idx"))
-	for _, idx := range names {
-		name := strings.TrimSuffix(idx, ".idx")
-		if slices.ContainsFunc(ps.all, func(p *pack) bool { return p.name == name }) {
+	for i := range ps.dirs {
+		d := &ps.dirs[i]
+		st, err := os.Stat(d.name)
+		if err != nil || st.ModTime().Equal(d.listed) {
 			continue
 		}
-		if p, err := ps.open(name); err == nil {
-			ps.all, found = append(ps.all, p), true
+		d.listed = st.ModTime()
+		for _, idx := range globDir(d.name, "pack-*.idx") {
+			name := strings.TrimSuffix(idx, ".idx")
+			if slices.ContainsFunc(ps.all, func(p *pack) bool { return p.name == name }) {
+				continue
+			}
+			if p, err := ps.open(name); err == nil {
+				ps.all, found = append(ps.all, p), true
+			}
 		}
 	}
 	return found
@@ -274,29 +288,6 @@ func (ps *packs) read(o packPlace) (object, error) {
 		}
 	}
 	return out, nil
-}
-
-// size returns the size of an object without reading what it is a delta of.
-func (ps *packs) size(oid OID) (_ int64, err error) {
-	defer guardFault(&err)()
-	at, err := ps.find(oid)
-	if err != nil {
-		return 0, err
-	}
-	e, err := ps.entry(at)
-	if err != nil || e.base.pack == nil {
-		return int64(e.size), err
-	}
-	delta, err := inflatePacked(at.data[e.from:], e.size)
-	if err != nil {
-		return 0, err
-	}
-	_, n := binary.Uvarint(delta)
-	size, m := binary.Uvarint(delta[max(n, 0):])
-	if n <= 0 || m <= 0 {
-		return 0, errPack
-	}
-	return int64(size), nil
 }
 
 // inflatePacked decompresses an object of a known size, and checks its checksum.

@@ -1,3 +1,6 @@
+// A fast twin of git commit: in a work tree of its own a person's commit takes some 100 ms longer, and creating a task
+// may take 60 ms.
+
 package repo
 
 import (
