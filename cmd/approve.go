@@ -170,9 +170,6 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	}
 	v.forgetWalk(t.ID)
 	v.tellOverLimit(t, p)
-	if len(v.proposedAtoms(take.Proposal)) > 0 {
-		talk(env, "%s: an agent is given an atom where its task has words of it; to give one to a role always, write owner: ROLE into its file", t.ID)
-	}
 	if o.json {
 		return printJSON(env, struct {
 			Task    string           `json:"task"`
@@ -189,7 +186,11 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if taken != "" {
 		row = append(row, taken)
 	}
-	return printRows(env, [][]string{row})
+	if err := printRows(env, [][]string{row}); err != nil || len(v.proposedAtoms(take.Proposal)) == 0 {
+		return err
+	}
+	talk(env, "agents are told an atom when their task shares words with it; owner: ROLE in its file tells that role always")
+	return nil
 }
 
 // overLimit is where a proposal's message counts what its session left out for max_atoms.
