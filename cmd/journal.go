@@ -34,7 +34,7 @@ func journalVerb(env Env) *cli.Command {
 				"label. To resolve one, add an entry with --closes PLACE (odd help journal\n"+
 				"add).",
 			do(env, runJournalTensions), bundleFlag(), jsonFlag()),
-		journalScore(env), journalTypes(env), journalLint(env), journalConvert(env))
+		journalTypes(env), journalLint(env))
 }
 
 // journalFiles is the journal of a bundle as files, with the types its canon knows.
@@ -97,18 +97,6 @@ func tellCanon(env Env, found []journal.Located) {
 	for _, l := range found {
 		talk(env, "%v", l)
 	}
-}
-
-func (d journalFiles) findEntry(b *journal.Book, ref string) (journal.Noted, error) {
-	name, err := journal.ParseName(ref)
-	if err != nil {
-		return journal.Noted{}, usage("%v", err)
-	}
-	e, ok := b.Find(name)
-	if !ok {
-		return e, fmt.Errorf("%s: no such entry; odd journal list shows the entries", name)
-	}
-	return e, nil
 }
 
 // journalRow is an entry as the verbs of odd journal print it in JSON.

@@ -141,22 +141,13 @@ func runJournalAdd(c *cli.Context, env Env) error {
 		added.Name = journal.Name{File: path.Join("journal", path.Base(added.File)), Line: bytes.Count(b, []byte("\n"))}.String()
 		return repo.Changes{added.File: b}, commitMessage("journal: "+e.Title, ""), nil
 	}
-	if c.Bool("dry-run") {
-		v, err := w.readCurrent(c.Context)
-		if err == nil {
-			_, _, err = build(v)
-		}
-		if err != nil {
-			return err
-		}
-		added.Name = ""
-		return added.printAdded(env, c.Bool("json"))
-	}
 	oid, err := w.writeOrStage(c, (*view).signCommit, build)
 	if err != nil {
 		return err
 	}
-	added.Commit = string(oid)
+	if added.Commit = string(oid); c.Bool("dry-run") {
+		added.Name = ""
+	}
 	return added.printAdded(env, c.Bool("json"))
 }
 

@@ -121,23 +121,6 @@ func (r Registry) Append(b []byte, e Entry) ([]byte, error) {
 	return append(out, row...), nil
 }
 
-// Convert writes entries from Parse as one file of shape A. Fields keep their names behind the
-// content. Scores stay as the rows state them, empty if they state none.
-func (r Registry) Convert(entries []Entry) ([]byte, error) {
-	if len(entries) == 0 {
-		return nil, errors.New("no entries to convert")
-	}
-	b := []byte(header)
-	for _, e := range entries {
-		row, err := r.formatRow(e)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", e.Line, err)
-		}
-		b = append(b, row...)
-	}
-	return b, nil
-}
-
 // formatRow returns an entry as a row of shape A, with its newline.
 func (r Registry) formatRow(e Entry) (string, error) {
 	more := slices.Clone(e.More)

@@ -29,7 +29,7 @@ func (r Registry) Lint(name string, b []byte) ([]Problem, error) {
 	}
 	if all := splitRows(b); len(all) > 0 {
 		if kind := shapeOf(b); kind != shapeA {
-			problems = append(problems, Problem{Line: all[0].line, Message: "no header; odd journal convert writes the eight columns"})
+			problems = append(problems, Problem{Line: all[0].line, Message: "no header; odd reads the rows, and adds none to this file"})
 		} else if got := strings.Join(all[0].cells, "\t") + "\n"; got != header {
 			problems = append(problems, Problem{Line: all[0].line, Warning: true, Message: "the header is not spelled type, typeName, facet …"})
 		}

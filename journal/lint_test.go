@@ -43,7 +43,7 @@ func TestLint(t *testing.T) {
 		{"no such day", "journal/2026-02-30-ann.tsv", tsv(head, good), []string{`1: file name "2026-02-30-ann.tsv": there is no 2026-02-30`}},
 		{"no slug", "journal/2026-03-02.tsv", tsv(head, good), []string{`1: file name "2026-03-02.tsv"; want YYYY-MM-DD-slug.tsv`}},
 		{"another ending", "journal/2026-03-02-ann.csv", tsv(head, good), []string{`1: file name "2026-03-02-ann.csv"; want YYYY-MM-DD-slug.tsv`}},
-		{"no header", file, tsv("E|Captured|This."), []string{"1: no header; odd journal convert writes the eight columns"}},
+		{"no header", file, tsv("E|Captured|This."), []string{"1: no header; odd reads the rows, and adds none to this file"}},
 		{"a header in capitals", file, tsv(strings.ToUpper(head), good), []string{"1: warning: the header is not spelled type, typeName, facet …"}},
 		{"a header with CRLF", file, []byte(strings.ReplaceAll(string(tsv(head, good)), "\n", "\r\n")), []string{"1: CRLF line ends; save the file with LF"}},
 		{"a long title", file, tsv(head, "E|Encode|||||a b c d e f g h i j k l m|x"), []string{"2: warning: the title has 13 words, want at most 12"}},
