@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/cmd/internal/explain"
-	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -16,53 +15,47 @@ func explainVerb(env Env) *cli.Command {
 	return verb("explain [CODE]", "say what a code in a message means, such as [state]",
 		"odd explain stale_base\n"+
 			"odd explain A_TEN_SYNTAX\n"+
-			"odd explain\n\n"+
-			"Without CODE, it lists every code with its meaning.",
+			"odd explain\n"+
+			"odd explain \"write permit\"\n\n"+
+			"Without CODE, it lists the groups of codes. The name of a group lists its codes.",
 		do(env, runExplain), jsonFlag())
 }
 
-func runCodes(env Env, asJSON bool) error {
-	if asJSON {
-		return printJSON(env, explain.Codes())
+// printGroups prints the groups of codes: how many codes each has, and the first.
+func printGroups(env Env, all []explain.Code) error {
+	talk(env, "odd explain CODE explains one code, such as odd explain state; odd explain \"GROUP\" lists the codes of a group")
+	var rows [][]string
+	for len(all) > 0 {
+		kind := all[0].Kind
+		n := slices.IndexFunc(append(slices.Clone(all), explain.Code{}), func(c explain.Code) bool { return c.Kind != kind })
+		rows = append(rows, []string{kind, countNoun(n, "code"), "such as " + all[0].Code})
+		all = all[n:]
 	}
-	talk(env, "odd explain CODE explains one code, such as odd explain state; these are all")
-	if !env.Terminal {
-		rows := [][]string{}
-		for _, c := range explain.Codes() {
-			rows = append(rows, []string{c.Code, c.Kind, c.Means})
-		}
-		return printRows(env, rows)
-	}
-	kind := ""
-	for _, c := range explain.Codes() {
-		if c.Kind != kind {
-			kind = c.Kind
-			fmt.Fprintf(env.Stdout, "%s\n", explain.Sentence(kind))
-		}
-		fmt.Fprint(env.Stdout, layout.Fold("  "+c.Code+"  "+c.Means, env.terminalWidth()), "\n")
-	}
-	return nil
+	return printRows(env, rows)
 }
 
 func runExplain(c *cli.Context, env Env) error {
-	if c.NArg() == 0 {
-		return runCodes(env, c.Bool("json"))
-	}
-	typed := strings.Trim(c.Args().First(), " []")
-	all := explain.Codes()
+	all, typed := explain.Codes(), strings.Trim(c.Args().First(), " []")
 	found := slices.DeleteFunc(slices.Clone(all), func(c explain.Code) bool { return !c.IsNamed(typed) })
-	if len(found) == 0 {
+	group := slices.DeleteFunc(slices.Clone(all), func(c explain.Code) bool { return !strings.EqualFold(c.Kind, typed) })
+	switch {
+	case c.NArg() == 0 && c.Bool("json"):
+		return printJSON(env, all)
+	case c.NArg() == 0:
+		return printGroups(env, all)
+	case len(found) == 0 && len(group) > 0:
+		return showList(env, c.Bool("json"), group, "", func(c explain.Code) []string { return []string{c.Code, c.Means} })
+	case len(found) == 0:
 		var known []string
 		for _, c := range all {
 			known = append(known, c.Code)
 		}
-		way := "odd explain without one lists them"
+		way := "odd explain without one lists the groups of codes"
 		if near := okf.Nearest(typed, known); near != "" {
 			way = "did you mean " + near + "?"
 		}
 		return fmt.Errorf("explain: unknown code %q; %s", typed, way)
-	}
-	if c.Bool("json") {
+	case c.Bool("json"):
 		return printJSON(env, found)
 	}
 	out := foldedOutput(env)

@@ -57,7 +57,7 @@ func Stops() []Meaning {
 		{string(StopLines), "the repair changes more lines than a repair may"},
 		{string(StopFiles), "the repair changes more files than a repair may"},
 		{string(StopUnusable), "the repair does not contain every file of the change exactly once"},
-		{string(StopSandbox), "odd could not make the folder in which the checks run; free some disk space (df -h), then `odd op retry OP`"},
+		{string(StopSandbox), "odd could not make the folder in which the checks run; free some disk space (df -h), then `odd task ready TASK`"},
 		{string(StopEnv), "the failure is not in the change but in a command, a module, a permission or a rule, named after the colon; correct that first, because another try would fail the same way"},
 		{string(StopCircle), "the same change failed in the same way as before"},
 		{string(StopStreak), "several tries in a row made nothing better"},

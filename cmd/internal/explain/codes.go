@@ -98,13 +98,13 @@ func changeCodes() []Code {
 		add("why a change waits", h.Code, h.Text, "`odd review` shows the change, and `odd approve TASK` lands it")
 	}
 	for _, s := range pipeline.Stops() {
-		add("why a repair stopped", s.Code, s.Text, "`odd op show OP` shows every try; `odd op retry OP` puts the task on the board again")
+		add("why a repair stopped", s.Code, s.Text, "`odd op show OP` shows every try; `odd task ready TASK` puts the task on the board again")
 	}
 	for _, f := range pipeline.CheckFindings() {
 		add("check of a change", f.Code, f.Text, "")
 	}
 	for _, f := range pipeline.Faults() {
-		add("agent's delivery", f.Code, f.Text, "odd tells the agent, which delivers again; if it cannot, `odd op retry OP` starts over")
+		add("agent's delivery", f.Code, f.Text, "odd tells the agent, which delivers again; if it cannot, `odd task ready TASK` starts over")
 	}
 	for _, tier := range pipeline.Tiers() {
 		add("risk tier", tier, tierMeans(tier), "")

@@ -8,11 +8,11 @@ func refusalCodes() []Code {
 		out = append(out, Code{Code: "unknown-" + what, Kind: "refusal", Means: "No " + what + " has this name.", Fix: "The message names the nearest, or lists them all."})
 	}
 	return append(out, []Code{
-		{Code: "busy", Kind: "busy", Means: "Another odd holds the lock of this repository.", Fix: "Wait until it ends, then run the command again."},
-		{Code: "locked", Kind: "busy", Means: "A drain is running in this repository or in another clone of it.", Fix: "Wait until it ends; `odd op watch` shows what a drain of this clone works on."},
-		{Code: "paused", Kind: "busy", Means: "Somebody, or a budget limit, paused the board.", Fix: "`odd status` shows why; a person runs `odd drain resume`."},
-		{Code: "queue-only", Kind: "busy", Means: "No agent that odd.toml names can be reached now, so tasks wait.", Fix: "`odd status` shows the agents; `odd drain` tries again after the time in the message."},
-		{Code: "raced", Kind: "busy", Means: "Others wrote to the board again and again while odd tried to.", Fix: "Run the command again."},
+		{Code: "busy", Kind: "busy or paused", Means: "Another odd holds the lock of this repository.", Fix: "Wait until it ends, then run the command again."},
+		{Code: "locked", Kind: "busy or paused", Means: "A drain is running in this repository or in another clone of it.", Fix: "Wait until it ends; `odd op watch` shows what a drain of this clone works on."},
+		{Code: "paused", Kind: "busy or paused", Means: "Somebody, or a budget limit, paused the board.", Fix: "`odd status` shows why; a person runs `odd drain resume`."},
+		{Code: "queue-only", Kind: "busy or paused", Means: "No agent that odd.toml names can be reached now, so tasks wait.", Fix: "`odd status` shows the agents; `odd drain` tries again after the time in the message."},
+		{Code: "raced", Kind: "busy or paused", Means: "Others wrote to the board again and again while odd tried to.", Fix: "Run the command again."},
 		{Code: "fault", Kind: "error", Means: "The command failed, and no rule refused it (exit code 1).", Fix: "Read the message: it names the file or thing and what is wrong."},
 		{Code: "interrupted", Kind: "error", Means: "The command was stopped with Ctrl-C or a signal (exit code 130).", Fix: "Run it again; odd leaves no file half written."},
 		{Code: "usage", Kind: "error", Means: "The command line is wrong (exit code 2).", Fix: "`odd help COMMAND` shows the flags and an example."},
@@ -57,7 +57,6 @@ var refusalTexts = [][]string{
 	{"execution", "The execution phase can begin only under an active lease.", "Run `odd gate commitment` first; `odd gate lease` shows the lease."},
 	{"exists", "A file or an atom of that name is there already, and odd does not overwrite it.", "Choose another name with --id, --title or --slug, as the message says."},
 	{"expired", "The proposal waited longer than [pipeline] review_ttl allows.", "`odd drain` puts its task back into the backlog and works it again."},
-	{"fail-on", "An atom has an outcome that you named with --fail-on, so nothing was written.", "Look at the outcome with `odd reconcile FILE --dry-run`, or leave --fail-on out."},
 	{"findings-collide", "Two handoffs use the same id for different findings.", "`odd agent handoff merge A B` joins them into one."},
 	{"floor", "The role knows too little: its atoms are below the minimum that odd.toml asks for.", "`odd compile-persona ROLE` lists what is missing; write it, or remove `status: draft` from what is true."},
 	{"format", "A newer odd keeps this repository, in a format that this odd does not know.", "Update odd to the version that the message names, here and in CI."},

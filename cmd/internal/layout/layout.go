@@ -23,14 +23,14 @@ func Fold(line string, width int) string {
 	return line[:text] + wrap(line[text:], Width(line[:text]), deep, width)
 }
 
-// wrap returns a text that begins in column at, broken between words. A word that no line
-// has room for breaks between wide characters, which stand without blanks. What goes on
-// below is set in.
+// wrap returns a text that begins in column at, broken between words, but not within a command,
+// which a person copies. A word that no line has room for breaks between wide characters, which
+// stand without blanks. What goes on below is set in.
 func wrap(text string, at, in, width int) string {
 	var out strings.Builder
 	below := "\n" + strings.Repeat(" ", in)
 	blanks := ""
-	for i, word := range strings.Split(text, " ") {
+	for i, word := range splitWords(text, width-in) {
 		if i > 0 {
 			blanks += " "
 		}
@@ -55,6 +55,42 @@ func wrap(text string, at, in, width int) string {
 		at, blanks = at+len(blanks)+n, ""
 	}
 	return out.String()
+}
+
+// splitWords returns the words of a text; those of a command that has room in a line are one.
+func splitWords(text string, room int) (out []string) {
+	for words := strings.Split(text, " "); len(words) > 0; {
+		n := commandLength(words)
+		if Width(strings.Join(words[:n], " ")) > room {
+			n = 1
+		}
+		out, words = append(out, strings.Join(words[:n], " ")), words[n:]
+	}
+	return out
+}
+
+// commandLength returns how many words are the command of odd or git that words begin with, 1 where
+// they begin with none. After the names of the verbs, a word of small letters alone goes on
+// with the sentence; where it is an argument, it is not recognized as one.
+func commandLength(words []string) int {
+	const verbs = 3 // as in odd agent handoff list
+	if first := strings.TrimLeft(words[0], "`(\"'"); first != "odd" && first != "git" {
+		return 1
+	}
+	n, quoted := 1, false
+	for _, w := range words[1:] {
+		if w == "" || n > verbs && !quoted && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz,;:.)") == "" {
+			break
+		}
+		n++
+		if strings.Count(w, `"`)%2 == 1 || strings.Count(w, "'")%2 == 1 {
+			quoted = !quoted
+		}
+		if !quoted && strings.ContainsAny(w[len(w)-1:], ",;:.)`") {
+			break
+		}
+	}
+	return n
 }
 
 // head returns the longest head, in at most n columns, of an s that takes more; wide asks for one that

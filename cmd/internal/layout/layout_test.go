@@ -54,6 +54,9 @@ func TestFold(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{
 		{"fits", "  a   b  c", "  a   b  c"},
 		{"prose", "  one two three four five six", "  one two three four\n  five six"},
+		{"a command", "read it; odd get skeg, then go on", "read it;\nodd get skeg, then\ngo on"},
+		{"a command with quotes", "we now run git rm \"a b\" ok", "we now run\ngit rm \"a b\" ok"},
+		{"a command too long", "run odd agent handoff list now", "run odd agent\nhandoff list now"},
 		{"a column", "  --json  print what is there", "  --json  print what\n          is there"},
 		{"two columns", "04:02  run X  claimed it", "04:02  run X\n       claimed it"},
 		{"narrow columns", "task  a  one two three four", "task  a  one two\n         three four"},
