@@ -182,11 +182,7 @@ func (a *auditRun) givenToSession() *drain.Given {
 // with its claims, its findings and what it cost in the board's history. What
 // runs is what odd.toml named where the change begins; the board pays for it.
 func (a *auditRun) runOnRecord(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return drain.Spoken{}, err
-	}
-	opts, err := w.drainOptions()
+	w, opts, p, err := openDrain(ctx, env)
 	if err != nil {
 		return drain.Spoken{}, err
 	}
@@ -197,8 +193,6 @@ func (a *auditRun) runOnRecord(ctx context.Context, env Env, o auditOptions) (dr
 		}
 		return a.newSubstrate(env)
 	}
-	p := newProgress(env)
-	opts.Progress = p.setLine
 	report, err := drain.Invoke(ctx, w.repo, opts, drain.Invocation{Title: "audit of " + a.change.Name(), Given: a.givenToSession()})
 	p.clearLine()
 	if err == nil && len(report.Said) != 1 {

@@ -28,7 +28,7 @@ func canonVerb(env Env) *cli.Command {
 			"name of an atom; odd prints the document that replaces it today, or the\n" +
 			"document itself. odd compares a uri as a whole; it does not parse it.",
 		Subcommands: []*cli.Command{canonResolve(env)},
-		Flags:       readFlags(&cli.BoolFlag{Name: "refs", Usage: "list the references in the documents, and which are missing"}),
+		Flags:       readFlags(),
 		Action:      do(env, runCanon),
 	})
 }
@@ -69,9 +69,6 @@ func runCanon(c *cli.Context, env Env) error {
 			return err
 		}
 	}
-	if c.Bool("refs") && !c.Bool("json") && len(docs) > 0 {
-		return b.printRefs(env, docs, l)
-	}
 	nothing := "no reference documents: no atom has a uri or \"type: canon\"" + b.describeUntyped()
 	list := make([]canonJSON, len(docs))
 	for i, a := range docs {
@@ -106,17 +103,6 @@ func inForce(a *okf.Atom, by []*okf.Atom) (ids []okf.ID, state string) {
 		}
 	}
 	return ids, state
-}
-
-// printRefs prints what documents refer to: state, reference, where it leads, where it stands.
-func (b bundle) printRefs(env Env, docs []*okf.Atom, l *canon.Library) error {
-	var rows [][]string
-	for _, a := range docs {
-		for _, r := range l.References(a.Path) {
-			rows = append(rows, []string{string(r.State), or(r.Key, "text"), okf.Visible(r.Text), okf.Visible(r.To), b.shownPlace(env, a.Path, r.Line)})
-		}
-	}
-	return printRows(env, rows)
 }
 
 // readCanon reads the source as canon: every markdown file of the folder, atom or

@@ -141,7 +141,7 @@ func runCheck(c *cli.Context, env Env) error {
 
 // findProblems returns every finding about the bundle, in order of place.
 func (b bundle) findProblems(ctx context.Context, env Env, o checkOptions) ([]okf.Problem, error) {
-	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph), board.CheckPreferences(b.graph), contract.LoadRoster(b.graph).Problems, handoff.Unreadable(b.graph))
+	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph), board.CheckPreferences(b.graph), contract.Check(b.graph, contract.LoadRoster(b.graph)), handoff.Unreadable(b.graph))
 	if !o.okf {
 		more, err := b.compareFiles(ctx, env)
 		if err != nil {

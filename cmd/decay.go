@@ -62,20 +62,13 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 		ch[v.repoPath(again.Path)] = again.Bytes()
 		return ch, msg, nil
 	}
+	if _, err := w.writeOrStage(c, (*view).signCommit, build); err != nil {
+		return err
+	}
 	if c.Bool("dry-run") {
-		v, err := w.readBoard(c.Context, false)
-		if err != nil {
-			return err
-		}
-		_, _, err = build(v)
-		if err != nil {
-			return err
-		}
 		for i := range done {
 			done[i].ID = "" // the one it gets, it gets when it is written
 		}
-	} else if _, err := w.writeAsPerson(c.Context, build); err != nil {
-		return err
 	}
 	if again.ID != "" {
 		way := "odd task ready " + string(again.ID) + " lets odd drain read them"

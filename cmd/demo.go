@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/knowledge"
 )
@@ -45,7 +44,7 @@ func runDemo(c *cli.Context, env Env) error {
 	talk(env, "made a sample company in %s: a git repository with its handbook in docs/, its knowledge in knowledge/ and one task", at)
 	talk(env, "odd's offline reader, which calls no model, now works on the task: read the handbook")
 	env.Dir = at
-	if err := runDrain(c.Context, env, drain.Options{MaxTasks: 1}, false, c.Bool("json")); err != nil {
+	if err := runDrain(c.Context, env, 1, "", false, c.Bool("json")); err != nil {
 		return err
 	}
 	talk(env, "the offline reader has proposed new files for knowledge/; nothing is merged until you approve it. Type next, in this order:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  odd log\n", quoteWords([]string{at})[0])

@@ -54,24 +54,17 @@ func drainVerb(env Env) *cli.Command {
 			if c.Int("max-tasks") < 0 || c.IsSet("max-tasks") && c.Int("max-tasks") == 0 {
 				return usage("drain: --max-tasks must be at least 1")
 			}
-			return runDrain(c.Context, env, drain.Options{MaxTasks: c.Int("max-tasks"), Task: c.String("task")}, c.Bool("dry-run"), c.Bool("json"))
+			return runDrain(c.Context, env, c.Int("max-tasks"), c.String("task"), c.Bool("dry-run"), c.Bool("json"))
 		}),
 	})
 }
 
-func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
+func runDrain(ctx context.Context, env Env, most int, task string, dry, asJSON bool) error {
+	w, o, p, err := openDrain(ctx, env)
 	if err != nil {
 		return err
 	}
-	base, err := w.drainOptions()
-	if err != nil {
-		return err
-	}
-	base.MaxTasks, base.Task = o.MaxTasks, o.Task
-	o = base
-	p := newProgress(env)
-	o.Progress, o.Turned = p.setLine, p.countTurn
+	o.MaxTasks, o.Task, o.Turned = most, task, p.countTurn
 	if dry {
 		plan, err := drain.Explain(ctx, w.repo, o)
 		p.clearLine()
@@ -151,6 +144,18 @@ func printDrained(env Env, report drain.Report, err error, asJSON bool) error {
 	}{report, errorJSON(err)}
 	_ = printJSON(env, part)
 	return shownError{err}
+}
+
+// openDrain opens the workspace for a verb that starts sessions, with the options of a drain that
+// tells p what goes on.
+func openDrain(ctx context.Context, env Env) (w *workspace, o drain.Options, p *progress, err error) {
+	if w, err = openWorkspace(ctx, env); err != nil {
+		return nil, o, nil, err
+	}
+	p = newProgress(env)
+	o, err = w.drainOptions()
+	o.Progress = p.setLine
+	return w, o, p, err
 }
 
 func (w *workspace) drainOptions() (drain.Options, error) {
@@ -257,18 +262,15 @@ func (w *workspace) writeSummary(ctx context.Context, r drain.Report, failed err
 	return errors.Join(err, f.Close())
 }
 
-// summarizeBoard adds what waits for a person, what is blocked, what the month has cost,
-// and a picture of the board. Where the board cannot be read, odd drain has said why.
+// summarizeBoard adds what waits for a person, what is blocked and what the month has cost. Where the board cannot be read, odd drain has said why.
 func (w *workspace) summarizeBoard(ctx context.Context, b *strings.Builder) {
 	v, err := w.readBoard(ctx, false)
 	if err != nil {
 		return
 	}
 	page := w.env.Getenv("GITHUB_SERVER_URL") + "/" + w.env.Getenv("GITHUB_REPOSITORY")
-	counts := map[board.State]int{}
 	var waiting, blocked strings.Builder
 	for _, row := range v.taskRows() {
-		counts[row.State]++
 		switch row.State {
 		case board.Review:
 			branch := "a review branch"
@@ -294,11 +296,6 @@ func (w *workspace) summarizeBoard(ctx context.Context, b *strings.Builder) {
 			fmt.Fprintf(b, "Spent in %s: $%s.\n\n", month, budget.MicroUSD(n))
 		}
 	}
-	b.WriteString("```mermaid\nflowchart LR\n")
-	for _, s := range board.States() {
-		fmt.Fprintf(b, "  %s[\"%s: %d\"]\n", s, strings.ReplaceAll(string(s), "_", " "), counts[s])
-	}
-	b.WriteString("  backlog --> ready --> in_progress --> review --> done\n  in_progress --> blocked --> ready\n```\n")
 }
 
 // oneCell makes a text fit into a line of markdown, also in a table, and be no markdown

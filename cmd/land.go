@@ -33,9 +33,16 @@ func (w *workspace) writeAsPerson(ctx context.Context, build func(*view) (repo.C
 	return w.writeBy(ctx, (*view).signCommit, build)
 }
 
-// writeOrStage calls writeBy, or stageChanges where --no-commit asks for it.
+// writeOrStage calls writeBy, or stageChanges where --no-commit asks for it; with --dry-run it only builds.
 func (w *workspace) writeOrStage(c *cli.Context, by committer, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
-	if c.Bool("no-commit") {
+	switch {
+	case c.Bool("dry-run"):
+		v, err := w.readBoard(c.Context, false)
+		if err == nil {
+			_, _, err = build(v)
+		}
+		return "", err
+	case c.Bool("no-commit"):
 		return "", w.stageChanges(c.Context, build)
 	}
 	return w.writeBy(c.Context, by, build)

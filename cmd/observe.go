@@ -91,11 +91,7 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 	if env.Getenv("ODD_RUN") != "" {
 		return refuse("in-session", "observe: a session does not spawn another; hand over instead")
 	}
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	opts, err := w.drainOptions()
+	w, opts, p, err := openDrain(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -111,7 +107,6 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 	}
 	defer at.Close()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that left ends the session, not odd in the middle of it
-	p := newProgress(env)
 	t := newRemarkPrinter(env, o.json, p)
 	after := env.After // by which a batch goes out before it is full
 	if o.source.isWhole() {
@@ -119,7 +114,6 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 	}
 	s := stream.New(o.policy, after)
 	begin := sync.OnceFunc(func() { go s.Read(ctx, at.begin(ctx)) })
-	opts.Progress = p.setLine
 	opts.Watch = &invoke.Watch{Heard: t.printRemark, Next: func(ctx context.Context) (stream.Events, error) {
 		begin()
 		return s.Next(ctx)

@@ -21,7 +21,7 @@ import (
 )
 
 func opVerb(env Env) *cli.Command {
-	return group("op", "list and inspect agents' file changes; cancel or retry one",
+	return group("op", "list and inspect agents' file changes; cancel one",
 		"odd op list\n"+
 			"odd op show 7QK2ZP\n"+
 			"odd op watch\n"+
@@ -37,7 +37,7 @@ func opVerb(env Env) *cli.Command {
 		opRead(env, "trace", "print a change as a tree: task, run, phases and commits", runOpTrace),
 		opRead(env, "prompt", "print the briefs (prompts) that agents got for a change", runOpPrompt),
 		opWatch(env),
-		opCancel(env), opRetry(env), opClassify(env))
+		opCancel(env), opClassify(env))
 }
 
 // opRead returns a verb that shows something of one op, on the board as a person sees it.

@@ -1,16 +1,12 @@
 package cmd
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/board/review"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -78,79 +74,4 @@ func runOpCancel(c *cli.Context, env Env) error {
 		return err
 	}
 	return v.rejectProposal(c.Context, t, o)
-}
-
-func opRetry(env Env) *cli.Command {
-	return verb("retry OP", "mark the task of a failed change ready again; only a person can",
-		"odd op retry 7QK2ZP\n\n"+
-			"The next attempt is told how this one ended.\n\n"+
-			personNote,
-		on(env, openShared, runOpRetry), yesFlag(), jsonFlag())
-}
-
-func runOpRetry(c *cli.Context, env Env, v *view) error {
-	s, err := v.findOp(c.Args().First())
-	if err != nil {
-		return err
-	}
-	o := s.Op()
-	if err := v.checkRetry(o); err != nil {
-		return err
-	}
-	t, err := v.findTask(o.Task)
-	if err != nil {
-		return err
-	}
-	if err := review.Readyable(t); err != nil {
-		return err
-	}
-	h, err := v.confirmHuman(c.Context, asksFor(t, v.cfg.Contract.Roles), "op retry "+o.ID, string(t.ID), c.Bool("yes"))
-	if err != nil {
-		return err
-	}
-	b, err := review.Again(t, describeEnding(o), h)
-	if err != nil {
-		return err
-	}
-	msg := commitMessage(fmt.Sprintf("board: %s is ready again", t.ID), "", "Odd-Task", string(t.ID), "Odd-Op", o.ID, "Odd-Ready-By", h.By())
-	oid, err := v.commitFiles(c.Context, repo.Changes{v.repoPath(t.Path): b}, msg)
-	if err != nil {
-		return err
-	}
-	return show(env, c.Bool("json"), map[string]string{"op": o.ID, "task": string(t.ID), "state": string(board.Ready), "by": h.By(), "commit": string(oid)}, []string{string(t.ID), string(board.Ready), h.By(), shortID(oid)})
-}
-
-// checkRetry refuses an op that has no ending to learn from, or whose task went on.
-func (v *view) checkRetry(o pipeline.Op) error {
-	switch {
-	case o.Phase == pipeline.Waiting:
-		return refuse("state", "op retry %s: the change waits for your review; odd reject %s --retry --reason \"why\" turns it down and tries again", o.ID, o.Task)
-	case !o.Ended():
-		return refuse("state", "op retry %s: the change has not ended (%s): %s", o.ID, o.Phase, v.atWork(o.Run, o.Task))
-	case o.Phase == pipeline.Complete:
-		return refuse("state", "op retry %s: the change is complete (%s); file a new task with odd task add", o.ID, o.Reason)
-	}
-	ops, err := v.state.Ops()
-	if err != nil {
-		return err
-	}
-	for _, later := range ops {
-		if later.Task == o.Task && later.Began.After(o.Began) {
-			return refuse("state", "op retry %s: the task %s has a later change; run odd op retry %s", o.ID, o.Task, later.ID)
-		}
-	}
-	return nil
-}
-
-// describeEnding returns what the next attempt is told of an op. A person's own no is among
-// the task's rejections already.
-func describeEnding(o pipeline.Op) string {
-	if o.Reason == pipeline.Rejected || o.Reason == pipeline.CancelledByPerson {
-		return ""
-	}
-	text := fmt.Sprintf("%s ended as %s, %s: %s", o.ID, o.Phase, o.Reason, pipeline.Explain(o.Reason))
-	if note := o.Last().Note; note != "" {
-		text += ". " + note
-	}
-	return text
 }

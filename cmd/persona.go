@@ -14,14 +14,13 @@ import (
 )
 
 func personaVerb(env Env) *cli.Command {
-	return group("persona", "list, show and check the personas that agents may speak as",
+	return group("persona", "list and show the personas that agents may speak as",
 		"odd agent persona list\n"+
-			"odd agent persona show audit-reviewer\n"+
-			"odd agent persona check\n\n"+
+			"odd agent persona show audit-reviewer\n\n"+
 			"A persona here is a profile: the name, voice and limits an agent speaks with.\n"+
 			"It is an atom of type persona, or the first yaml block of a reference document\n"+
 			"with the keys persona and version. The knowledge of a work role is something\n"+
-			"else: see odd help compile-persona.",
+			"else: see odd help compile-persona. odd check tells what is wrong in a persona.",
 		verb("list", "list every version of every persona",
 			"odd agent persona list\n"+
 				"odd agent persona list --at HEAD --json",
@@ -29,8 +28,7 @@ func personaVerb(env Env) *cli.Command {
 		verb("show NAME[@VERSION]", "show a persona as an agent gets it, with inherited values",
 			"odd agent persona show audit-reviewer\n"+
 				"odd agent persona show audit-reviewer@1 --json",
-			do(env, runPersonaShow), readFlags()...),
-		personaCheck(env))
+			do(env, runPersonaShow), readFlags()...))
 }
 
 // runPersonaList prints name, version, roles, surfaces, standing and place.
@@ -42,7 +40,7 @@ func runPersonaList(c *cli.Context, env Env) error {
 	r := contract.LoadRoster(b.graph)
 	unread := slices.DeleteFunc(slices.Clone(r.Problems), func(p okf.Problem) bool { return p.Severity != okf.Error })
 	if n := len(unread); n > 0 {
-		talk(env, "%s in profiles that were not read, odd agent persona check lists them", countNoun(n, "error"))
+		talk(env, "%s in profiles that were not read, odd check lists them", countNoun(n, "error"))
 	}
 	for _, p := range b.untypedPersonas() {
 		talk(env, "%s: %s; %s", b.shownPlace(env, p.Path, p.Line), p.Message, p.Hint)
@@ -68,49 +66,6 @@ func joinWords[T ~string](list []T) string {
 		words[i] = string(w)
 	}
 	return strings.Join(words, ", ")
-}
-
-func personaCheck(env Env) *cli.Command {
-	return verb("check", "check every persona, and that the documents it names exist",
-		"odd agent persona check\n"+
-			"odd agent persona check --strict --sarif\n\n"+
-			"Exit 1 means an error: a persona that odd cannot read, or a document or\n"+
-			"heading of this bundle that does not exist. Uris of other sources are not\n"+
-			"checked.",
-		do(env, runPersonaCheck), append(formatFlags(),
-			&cli.BoolFlag{Name: "strict", Usage: "treat warnings as errors"},
-			atFlag(),
-			bundleFlag())...)
-}
-
-// profileReport is what odd agent persona check --json prints.
-type profileReport struct {
-	Status   string        `json:"status"` // OK or FINDINGS, as the exit code has it
-	Profiles int           `json:"profiles"`
-	Findings []okf.Problem `json:"findings"`
-}
-
-func runPersonaCheck(c *cli.Context, env Env) error {
-	format, err := formatOf(c)
-	if err != nil {
-		return err
-	}
-	b, err := sourceFor(c).loadBundle(c.Context, env)
-	if err != nil {
-		return err
-	}
-	roster := contract.LoadRoster(b.graph)
-	found := append(b.untypedPersonas(), contract.Check(b.graph, roster)...)
-	if c.Bool("strict") {
-		found = okf.Strict(found)
-	}
-	r := checkResult(b.graph, found)
-	value := profileReport{r.Status, len(roster.Profiles), r.Findings}
-	err = printFound(env, format, value, contract.Codes(), b.locateProblems(env, found, true))
-	if format != asJSON {
-		talk(env, "%s, %s, %s", countNoun(value.Profiles, "profile"), countNoun(r.Errors, "error"), countNoun(r.Warnings, "warning"))
-	}
-	return orFault(err, r.Status != "OK")
 }
 
 func runPersonaShow(c *cli.Context, env Env) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ func proposalsVerb(env Env) *cli.Command {
 			"request changes nothing by itself. A person answers it by running the gate\n" +
 			"with --because, or rejects it here. An emergency stops every run of odd drain\n" +
 			"until it is answered.",
-		Subcommands: []*cli.Command{proposalsAdd(env), proposalsList(env), proposalsShow(env), proposalsAccept(env), proposalsReject(env)},
+		Subcommands: []*cli.Command{proposalsAdd(env), proposalsList(env), proposalsShow(env), proposalsReject(env)},
 	})
 }
 
@@ -70,7 +69,7 @@ func runProposalsList(c *cli.Context, env Env, b gate.Buffer) error {
 		list[i] = proposalOf(b, p)
 	}
 	return showList(env, c.Bool("json"), list, nothing, func(p proposalJSON) []string {
-		row := []string{p.ID, string(p.Severity), string(p.Source), string(p.Gate), howLongAgo(env.Now(), p.TS), p.Reason}
+		row := []string{p.ID, string(p.Severity), string(p.Source), string(p.Gate), howLong(max(env.Now().Sub(p.TS), 0)), p.Reason}
 		if all {
 			row = append(row, p.describeOutcome())
 		}
@@ -113,18 +112,6 @@ func (v *view) readBuffer() (gate.Buffer, error) {
 // proposalsFile returns the file in which a person proposes and disposes today, below the bundle root.
 func (w *workspace) proposalsFile(name string) string {
 	return "proposals/" + strings.TrimSuffix(path.Base(w.journalDay(name)), ".tsv") + ".jsonl"
-}
-
-// howLongAgo returns how long ago a moment was, in its largest unit.
-func howLongAgo(now, then time.Time) string {
-	d := max(now.Sub(then), 0)
-	switch {
-	case d >= 24*time.Hour:
-		return fmt.Sprintf("%dd", d/(24*time.Hour))
-	case d >= time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dm", d/time.Minute)
 }
 
 // oneProposal finds a proposal by its id, or by the beginning of it where no
@@ -254,19 +241,6 @@ func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
 		"report", gate.ReportLine(p.Report), "confidence", p.Confidence, "lease", p.Lease, "task", p.Task, "run", p.Run, "key", p.Key, "state", j.describeOutcome())...)
 }
 
-func proposalsAccept(env Env) *cli.Command {
-	return verb("accept ID", "mark a request as answered by a gate that was already run",
-		"odd gate evaluation --because P-01KJ…       # runs the gate and accepts\n"+
-			"odd gate proposals accept P-01KJ… --act G-0004\n\n"+
-			"odd log and governance/gates.jsonl list the gates with their ids.",
-		do(env, func(c *cli.Context, env Env) error {
-			return runDispose(c, env, gate.Disposition{Decision: gate.Accepted, Act: c.String("act"), Reason: c.String("reason")})
-		}),
-		&cli.StringFlag{Name: "act", Usage: "name the gate that answers it by its id, `G-0001`"},
-		reasonFlag(),
-		yesFlag(), jsonFlag())
-}
-
 func proposalsReject(env Env) *cli.Command {
 	return verb("reject ID", "reject a request for a gate",
 		"odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
@@ -330,42 +304,10 @@ func (v *view) appendDisposition(o *gate.Disposition, file string) (gate.Buffer,
 	if old, ok := b.Dispositions[p.ID]; ok {
 		return b, nil, refuse("state", "proposal %s is already %s; that is final", p.ID, proposalJSON{State: old.Decision, Disposition: &old}.describeOutcome())
 	}
-	if o.Decision == gate.Accepted {
-		if err := v.checkAnswer(p, o.Act); err != nil {
-			return b, nil, err
-		}
-	}
 	old, err := fs.ReadFile(v.bundle, file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return b, nil, err
 	}
 	text, err := b.AppendDisposition(old, *o)
 	return b, repo.Changes{v.repoPath(file): text}, err
-}
-
-// checkAnswer refuses an act that cannot have answered p: to accept a proposal is to
-// act on it, and only a gate acts.
-func (v *view) checkAnswer(p gate.Proposal, act string) error {
-	way := "run odd gate " + string(p.Gate) + " --because " + p.ID
-	if act == "" {
-		return refuse("gate", "proposals accept %s: a proposal is accepted by running the gate it asks for; %s, or name a gate that was already run with --act G-…", p.ID, way)
-	}
-	b, err := fs.ReadFile(v.bundle, gate.GatesPath)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	chain, err := gate.ReadChain(b)
-	if err != nil {
-		return refuse("gate", "%s: cannot be read: %v; put it back with git restore %[1]s", v.repoPath(gate.GatesPath), err)
-	}
-	i := slices.IndexFunc(chain.Rows, func(r gate.Row) bool { return r.ID == act })
-	switch {
-	case i < 0:
-		return refuse("gate", "proposals accept %s: %s has no row %s; %s", p.ID, v.repoPath(gate.GatesPath), act, way)
-	case chain.Rows[i].Gate != p.Gate:
-		return refuse("gate", "proposals accept %s: %s was the %s gate, and the proposal asks for the %s gate; %s", p.ID, act, chain.Rows[i].Gate, p.Gate, way)
-	case chain.Rows[i].TS.Before(p.TS):
-		return refuse("gate", "proposals accept %s: the gate %s is older than the proposal; %s", p.ID, act, way)
-	}
-	return nil
 }

@@ -33,27 +33,10 @@ func reconcileVerb(env Env) *cli.Command {
 		do(env, runReconcile),
 		&cli.StringSliceFlag{Name: "accept", Usage: "also write the guarded atom `ID`, after you confirm it at the terminal; repeatable"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the diff of every atom, and write nothing"},
-		&cli.StringFlag{Name: "fail-on", Usage: "refuse and write nothing if an atom has one of `EFFECTS`: guarded,conflict,…"},
-		&cli.BoolFlag{Name: "full-scan", Usage: "report atoms that the output does not contain as orphaned"},
 		jsonFlag())
 }
 
-func effectsNamed(list string) ([]reconcile.Effect, error) {
-	var out []reconcile.Effect
-	for _, s := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
-		if !slices.Contains(reconcile.Effects(), reconcile.Effect(s)) {
-			return nil, usage("reconcile: --fail-on: unknown effect %q; want some of %s", s, strings.Trim(fmt.Sprint(reconcile.Effects()), "[]"))
-		}
-		out = append(out, reconcile.Effect(s))
-	}
-	return out, nil
-}
-
 func runReconcile(c *cli.Context, env Env) error {
-	failOn, err := effectsNamed(c.String("fail-on"))
-	if err != nil {
-		return err
-	}
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
@@ -71,7 +54,7 @@ func runReconcile(c *cli.Context, env Env) error {
 	}
 	limit, _ := okf.ParseConfidence(w.cfg.Session.Cap)
 	items, err := reconcile.Merge(g, in, reconcile.Options{
-		Cap: limit, By: "odd/" + oddVersion(), Now: env.Now(), MaxAtoms: w.cfg.Session.MaxAtoms, FullScan: c.Bool("full-scan"),
+		Cap: limit, By: "odd/" + oddVersion(), Now: env.Now(), MaxAtoms: w.cfg.Session.MaxAtoms,
 	})
 	if err != nil {
 		return err
@@ -81,11 +64,6 @@ func runReconcile(c *cli.Context, env Env) error {
 	}
 	if err := printItems(c, env, g, items); err != nil {
 		return err
-	}
-	for _, it := range items {
-		if slices.Contains(failOn, it.Effect) {
-			return refuse("fail-on", "%s would be %s, which --fail-on forbids; nothing was written", it.ID, it.Effect)
-		}
 	}
 	if c.Bool("dry-run") {
 		return nil

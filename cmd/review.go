@@ -357,17 +357,11 @@ func describeCounts(atoms map[string]int, files int) string {
 
 // runRefresh judges the kept emission of a task again.
 func runRefresh(ctx context.Context, env Env, name string, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	o, err := w.drainOptions()
+	w, o, p, err := openDrain(ctx, env)
 	if err != nil {
 		return err
 	}
 	o.Task = name
-	p := newProgress(env)
-	o.Progress = p.setLine
 	out, err := drain.Refresh(ctx, w.repo, o)
 	p.clearLine()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -71,7 +72,7 @@ func (j *changeCard) addLines(b *card) {
 	if j == nil {
 		return
 	}
-	const most, more = 12, "; odd review --json lists all"
+	const most, readable, more = 12, 96, "; odd review --json lists all"
 	if j.Landed == "" {
 		b.line("change", "%s, can be approved until %s", j.Op, j.Until)
 		b.line("risk tier", "%s%s", j.Tier, tierAsks(j.Tier))
@@ -85,7 +86,7 @@ func (j *changeCard) addLines(b *card) {
 	}
 	b.line("odd fixed", "%s", j.Mended)
 	b.list("because", decidingReasons(j.Because, j.Tier), most, more)
-	b.list("reasoning", breakLines(j.Rationale), most, more)
+	b.list("reasoning", strings.Split(layout.Fold(oneLine(j.Rationale), readable), "\n"), most, more)
 	var findings, checks []string
 	for _, f := range j.Findings {
 		word := "warning: "
@@ -135,21 +136,6 @@ func decidingReasons(because []string, tier string) (out []string) {
 		case of == tier || len(because) == 1:
 			out = append(out, rules[i].Meaning+met+" ["+code+"]")
 		}
-	}
-	return out
-}
-
-// breakLines returns a text in lines of a readable length.
-func breakLines(s string) (out []string) {
-	line := ""
-	for _, w := range strings.Fields(s) {
-		if len(line)+len(w) > 96 && line != "" {
-			out, line = append(out, line), ""
-		}
-		line = strings.TrimSpace(line + " " + w)
-	}
-	if line != "" {
-		out = append(out, line)
 	}
 	return out
 }

@@ -87,20 +87,12 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 	out, did := senseReport{Filed: []sensedTask{}, Left: []sense.Left{}}, "filed"
 	if c.Bool("dry-run") {
 		did = "to file"
-		v, err := w.readBoard(c.Context, false)
-		if err == nil {
-			_, _, err = build(v)
-		}
-		if err != nil {
-			return err
-		}
-	} else {
-		oid, err := w.writeBy(c.Context, (*view).byMachine, build)
-		if err != nil {
-			return err
-		}
-		out.Commit = string(oid)
 	}
+	oid, err := w.writeOrStage(c, (*view).byMachine, build)
+	if err != nil {
+		return err
+	}
+	out.Commit = string(oid)
 	var rows [][]string
 	for _, f := range in.New {
 		out.Filed = append(out.Filed, sensedTask{f.ID, f.Priority, f.Title, f.Description})

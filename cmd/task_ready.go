@@ -165,15 +165,11 @@ func taskPermissions(env Env) *cli.Command {
 }
 
 func runTaskPermissions(c *cli.Context, env Env, name string) error {
-	w, err := openWorkspace(c.Context, env)
+	w, o, _, err := openDrain(c.Context, env)
 	if err != nil {
 		return err
 	}
-	o, err := w.drainOptions()
-	if err != nil {
-		return err
-	}
-	o.Task = name
+	o.Task, o.Progress = name, nil
 	p, err := drain.PermissionsFor(c.Context, w.repo, o)
 	if err != nil {
 		return err

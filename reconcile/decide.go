@@ -211,23 +211,5 @@ func (m *merger) printNew(c candidate) ([]byte, error) {
 	return a.Bytes(), nil
 }
 
-// addOrphans appends the atoms that an agent could have emitted and did not. Nothing is
-// ever deleted.
-func (m *merger) addOrphans(cands []candidate) {
-	seen := map[okf.ID]bool{}
-	for _, c := range cands {
-		seen[c.id] = true
-	}
-	for _, it := range m.items {
-		seen[it.Other] = true
-	}
-	for _, a := range m.g.Atoms() {
-		if seen[a.ID] || isType(a.Type, governing...) || isType(a.Type, "task") || isReserved(a.Path) || m.outOfForce(a) != "" {
-			continue
-		}
-		m.items = append(m.items, Item{Effect: Orphaned, ID: a.ID, Path: a.Path, Prior: a.Blob, Reason: "the agent did not deliver it again"})
-	}
-}
-
 // toLF returns s with LF line ends.
 func toLF(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }

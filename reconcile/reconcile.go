@@ -77,12 +77,11 @@ const (
 	Duplicate Effect = "duplicate"
 	Conflict  Effect = "conflict"
 	Declined  Effect = "declined"
-	Orphaned  Effect = "orphaned"
 )
 
 // Effects lists the effects in the order summaries print them.
 func Effects() []Effect {
-	return []Effect{Added, Updated, Unchanged, Guarded, Duplicate, Conflict, Declined, Orphaned}
+	return []Effect{Added, Updated, Unchanged, Guarded, Duplicate, Conflict, Declined}
 }
 
 // Lands reports whether the bytes of the item are to be written.
@@ -104,9 +103,8 @@ type Options struct {
 	Cap      okf.Confidence // the highest confidence of an agent; Unset means Inferred, and Verified means Asserted
 	By       string         // generated.by forced on agent atoms, "odd/0.1.0" or the model's producer/version
 	Now      time.Time
-	MaxAtoms int  // 0: no limit
-	MaxBytes int  // per atom, 0: 256 KiB
-	FullScan bool // report atoms on disk that were not emitted as orphaned
+	MaxAtoms int // 0: no limit
+	MaxBytes int // per atom, 0: 256 KiB
 	// Declined returns who declined an atom with this id and these okf.Grounds, and why;
 	// "" if nobody did. nil means that nobody declined anything.
 	Declined func(id okf.ID, grounds string) string
@@ -154,9 +152,6 @@ func Merge(g *okf.Graph, in []Incoming, o Options) ([]Item, error) {
 	}
 	if err := m.decideAll(cands); err != nil {
 		return nil, err
-	}
-	if o.FullScan {
-		m.addOrphans(cands)
 	}
 	slices.SortStableFunc(m.items, compareItems)
 	return m.items, nil

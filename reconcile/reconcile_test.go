@@ -343,28 +343,6 @@ func TestMergeSupersededByAnother(t *testing.T) {
 	}
 }
 
-func TestMergeOrphans(t *testing.T) {
-	t.Parallel()
-	g := graph(t,
-		"terms/a.md", "---\ntype: term\nid: a\n---\n", "terms/b.md", "---\ntype: term\nid: b\ntitle: Bee\n---\n",
-		"terms/c.md", "---\ntype: term\nid: c\n---\n", "canon/d.md", "---\ntype: canon\nid: d\n---\n",
-		"tasks/e.md", "---\ntype: task\nid: e\nstate: ready\n---\n", "terms/f.md", "---\ntype: term\nid: f\nstatus: deprecated\n---\n",
-	)
-	o := agent()
-	o.FullScan = true
-	items, err := Merge(g, []Incoming{emit(t, "---\ntype: term\nid: a\n---\n"), emit(t, "---\ntype: term\nid: bb\ntitle: bee\n---\n")}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, it := range items {
-		got = append(got, fmt.Sprint(it.ID, " ", it.Effect))
-	}
-	if d := cmp.Diff([]string{"a unchanged", "bb duplicate", "c orphaned"}, got); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestMergePerson(t *testing.T) {
 	t.Parallel()
 	prior := "---\ntype: canon\nid: rule\nuses: [a, b]\nverified: {by: \"human:ann\"}\nconfidence: verified\n---\n\nOld.\n"

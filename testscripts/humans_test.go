@@ -21,10 +21,10 @@ var personsActs = map[string]string{
 	"approve": "approve read-the-handbook", "reject": "reject read-the-handbook --reason no", "review --pr": "review read-the-handbook --pr", "review --each": "review read-the-handbook --each",
 	"task ready": "task ready count-the-crates", "task edit": "task edit count-the-crates --priority p1", "drain resume": "drain resume", "undo": "undo",
 	"config set": "config set session.max_turns 7", "config unset": "config unset governance.lease", "gate lease edit": "gate lease edit",
-	"op cancel": "op cancel WAITS --reason no", "op retry": "op retry FAILED",
+	"op cancel": "op cancel WAITS --reason no",
 	"gate framing": "gate framing --reason words", "gate commitment": "gate commitment --extend 2d", "gate evaluation": "gate evaluation --enter", "gate emergency": "gate emergency --reason fire",
 	"gate decide":        "gate decide Times --rationale r --tradeoffs t --confidence low",
-	"gate proposals add": "gate proposals add drift --gate framing", "gate proposals accept": "gate proposals accept P-01 --act G-0001", "gate proposals reject": "gate proposals reject P-01 --reason no",
+	"gate proposals add": "gate proposals add drift --gate framing", "gate proposals reject": "gate proposals reject P-01 --reason no",
 	"agent handoff revert": "agent handoff revert shore-lead --from execution --to planning --reason REASON", "agent handoff skip": "agent handoff skip shore-lead --mode planning --reason REASON --risk few",
 	"agent handoff clarify": "agent handoff clarify shore-lead assumptions None",
 	"agent run --override":  "agent run --role planner --override exploration,planning --reason REASON --risk few --task Plan",
@@ -37,8 +37,8 @@ var anyones = strings.Fields(`init demo status search get check log explain comp
 
 // anyonesBelow are the same below a noun.
 var anyonesBelow = map[string]string{
-	"task": "add list show permissions", "drain": "pause", "knowledge": "related backlinks expand path graph index canon", "journal": "add list opens tensions score types lint convert",
-	"agent": "run audit observe context", "agent handoff": "new check show list merge", "agent persona": "list show check", "mcp": "servers", "knowledge canon": "resolve", "gate lease": "show check draft", "config": "list explain get",
+	"task": "add list show permissions", "drain": "pause", "knowledge": "related backlinks expand path graph index canon", "journal": "add list opens tensions types lint",
+	"agent": "run audit observe context", "agent handoff": "new check show list merge", "agent persona": "list show", "mcp": "servers", "knowledge canon": "resolve", "gate lease": "show check draft", "config": "list explain get",
 	"anchor": "identity context proof express verify renew release ls gate", "anchor hook": "check", "op": "list show diff trace prompt watch classify",
 	"gate": "lease decay", "gate proposals": "list show", "hook": "run",
 }

@@ -171,16 +171,6 @@ func Ready(t board.Task, h Human) ([]byte, error) {
 	return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "state", Value: string(board.Ready)})
 }
 
-// Again is Ready for a task whose last attempt ended for why. The next attempt reads why,
-// unless the task already has a blocked_reason. With "" it adds nothing.
-func Again(t board.Task, why string, h Human) ([]byte, error) {
-	b, err := Ready(t, h)
-	if err != nil || t.BlockedReason != "" || why == "" {
-		return b, err
-	}
-	return okf.Edit(b, okf.Set{Key: "blocked_reason", Value: strings.Join(strings.Fields(okf.Visible(why)), " ")})
-}
-
 // Readyable refuses a task that cannot be made ready.
 func Readyable(t board.Task) error {
 	if t.State == board.Review {

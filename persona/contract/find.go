@@ -106,7 +106,7 @@ func (r Roster) Find(ref string) (*Profile, error) {
 		}
 	}
 	if u, ok := r.findBroken(ref, name, version); ok {
-		return nil, &NoProfile{"persona-unreadable", fmt.Sprintf("persona %s cannot be read: %v", ref, u.problem), "mend the file; odd agent persona check lists everything"}
+		return nil, &NoProfile{"persona-unreadable", fmt.Sprintf("persona %s cannot be read: %v", ref, u.problem), "mend the file; odd check lists everything"}
 	}
 	if len(have) == 0 {
 		known := slices.Compact(mapSlice(r.Profiles, func(p *Profile) string { return p.Name }))
