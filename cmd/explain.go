@@ -17,7 +17,8 @@ func explainVerb(env Env) *cli.Command {
 			"odd explain A_TEN_SYNTAX\n"+
 			"odd explain\n"+
 			"odd explain \"write permit\"\n\n"+
-			"Without CODE, it lists the groups of codes. The name of a group lists its codes.",
+			"Without CODE, it lists the groups of codes; the name of a group lists its\n"+
+			"codes.",
 		do(env, runExplain), jsonFlag())
 }
 

@@ -52,7 +52,6 @@ func runMCP(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	go k.warmUp(c.Context)
 	if env.Terminal {
 		talk(env, "mcp: waiting for JSON-RPC on stdin; an MCP client starts this command, and odd help mcp shows how to configure one")
 	}

@@ -25,10 +25,6 @@ type knowledgeServer struct {
 	env     Env
 	src     source // rev is a commit's id, or ""
 	session string
-
-	mu    sync.Mutex
-	last  personaSource // as it was read last
-	stamp string        // of the files it was read from; "" where they may have changed since
 }
 
 // openKnowledge finds the bundle and reads nothing of it yet, so that a client
@@ -67,91 +63,9 @@ func (k *knowledgeServer) newWorld() mcp.World {
 	}
 }
 
-// readBundle returns the bundle as it stands. Files that have not changed are not read
-// again, so that a run of questions costs one reading.
+// readBundle returns the bundle as it stands; what the repository caches of it is not read again.
 func (k *knowledgeServer) readBundle(ctx context.Context) (personaSource, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.stamp != "" {
-		if now, err := k.stampAt(k.env.Now()); err != nil || now == k.stamp {
-			return k.last, err
-		}
-	}
-	// Beside the reading: what changes meanwhile is younger than its beginning, and gives no stamp.
-	stamp, start := make(chan string, 1), k.env.Now()
-	go func() {
-		s, err := k.stampAt(start)
-		if err != nil {
-			s = "" // the reading tells
-		}
-		stamp <- s
-	}()
-	s, err := readSource(ctx, k.env, k.src)
-	k.last, k.stamp = s, <-stamp
-	if err != nil {
-		k.stamp = ""
-	}
-	return s, err
-}
-
-// stampAt returns what the bundle's files looked like, or the commit that is served.
-func (k *knowledgeServer) stampAt(now time.Time) (string, error) {
-	if k.src.rev != "" {
-		return k.src.rev, nil
-	}
-	root, _, err := bundleDir(k.env, k.src.dir)
-	if err != nil {
-		return "", err
-	}
-	return stampBundle(root, now)
-}
-
-func (k *knowledgeServer) warmUp(ctx context.Context) {
-	if s, err := k.readBundle(ctx); err == nil {
-		s.graph.Search("odd", 1)
-	}
-}
-
-// settled is how long a file must have been left alone before its time of change
-// tells that it is the same: clocks of file systems tick as slowly as that.
-const settled = 2 * time.Second
-
-// stampBundle returns a digest of the names, sizes and times of a bundle's files and of
-// the odd.toml above them, "" while one is so young that it may change again
-// without its time moving.
-func stampBundle(root string, now time.Time) (string, error) {
-	sum, young := sha256.New(), false
-	note := func(name string, info fs.FileInfo) {
-		fmt.Fprintf(sum, "%s\x00%d\x00%d\x00%d\n", name, info.Size(), info.ModTime().UnixNano(), info.Mode())
-		young = young || now.Sub(info.ModTime()) < settled
-	}
-	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case strings.HasPrefix(d.Name(), ".") && name != "." && d.IsDir():
-			return fs.SkipDir
-		case !d.IsDir() && !strings.HasSuffix(name, ".md"):
-			return nil
-		}
-		info, err := d.Info()
-		if err == nil {
-			note(name, info)
-		}
-		return err
-	})
-	for dir := root; err == nil; dir = filepath.Dir(dir) {
-		if info, statErr := os.Stat(filepath.Join(dir, "odd.toml")); statErr == nil {
-			note("odd.toml", info)
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	if err != nil || young {
-		return "", err
-	}
-	return string(sum.Sum(nil)), nil
+	return readSource(ctx, k.env, k.src)
 }
 
 // readProfile returns a persona profile with the text of its system prompt, where the

@@ -104,7 +104,7 @@ func runOpList(c *cli.Context, env Env, v *view) error {
 	if len(list) == 0 && ended == 0 {
 		talk(env, "op list: no agent has changed files yet (proposals of atoms alone are listed by odd review)")
 	}
-	return printFitted(env, rows)
+	return printRows(env, rows)
 }
 
 func liveRow(b pipeline.Beat) opRow {

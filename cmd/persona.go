@@ -20,7 +20,8 @@ func personaVerb(env Env) *cli.Command {
 			"A persona here is a profile: the name, voice and limits an agent speaks with.\n"+
 			"It is an atom of type persona, or the first yaml block of a reference document\n"+
 			"with the keys persona and version. The knowledge of a work role is something\n"+
-			"else: see odd help compile-persona. odd check tells what is wrong in a persona.",
+			"else: see odd help compile-persona. odd check tells what is wrong in a\n"+
+			"persona.",
 		verb("list", "list every version of every persona",
 			"odd agent persona list\n"+
 				"odd agent persona list --at HEAD --json",

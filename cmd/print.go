@@ -259,22 +259,6 @@ func inShares[T any](env Env, list []T, text func(out *bytes.Buffer, share []T) 
 	return nil
 }
 
-// printFitted is printRows, but a line that does not fit the terminal loses its
-// tail. A pipe has all of it.
-func printFitted(env Env, rows [][]string) error {
-	if !env.Terminal {
-		return printRows(env, rows)
-	}
-	t := alignRows(env, slices.Values(rows))
-	t.Width = math.MaxInt / 8
-	for _, row := range t.Rows {
-		if _, err := fmt.Fprintln(env.Stdout, layout.Clip(t.Line(row), env.terminalWidth())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // talk writes one line of talk to stderr, without hidden characters and without
 // what has the shape of a credential. A terminal gets it broken between words.
 func talk(env Env, format string, args ...any) {

@@ -59,13 +59,13 @@ func TestOpRowsFit(t *testing.T) {
 		want     string
 	}{
 		{true, 0, "V8Q46V9F  waiting  APPROVAL_REQUIRED  a-task-with-long-name  $0.00  03-02 09:00"},
-		{true, 40, "V8Q46V9F  waiting  APPROVAL_REQUIRED  a…"},
+		{true, 40, "V8Q46V9F  waiting  APPROVAL_REQUIRED\n    a-task-with-long-name  $0.00\n    03-02 09:00"},
 		{true, 200, "op-01M80VBZ1QHJD7M9HAV8Q46V9F  waiting  APPROVAL_REQUIRED  a-task-with-long-name  $0.00  2026-03-02T09:00:00Z"},
 		{false, 40, "op-01M80VBZ1QHJD7M9HAV8Q46V9F\twaiting\tAPPROVAL_REQUIRED\ta-task-with-long-name\t$0.00\t2026-03-02T09:00:00Z"},
 	} {
 		env, out, _ := quiet()
 		env.Terminal, env.Width = c.terminal, c.width
-		if err := printFitted(env, [][]string{r.rowCells(env)}); err != nil {
+		if err := printRows(env, [][]string{r.rowCells(env)}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.TrimSuffix(out.String(), "\n"); got != c.want {

@@ -85,52 +85,6 @@ func describeMode(m Mode) string {
 	return string(m)
 }
 
-// Point is one of the seven places where the runtime enforces what canon says.
-type Point struct {
-	Name  string   `json:"name"`
-	Codes []string `json:"codes"` // the reason codes that enforce it
-	Where string   `json:"where"` // what enforces it besides the codes
-}
-
-// Points lists the seven. odd promises no more than canon: not the voice of a text's
-// content, the order of sessions, or who may call.
-func Points() []Point {
-	return []Point{
-		{"mode discipline", []string{"mode-mismatch", "tool-not-allowed", "tool-mutates", "artifact-busy", "wrong-deliverable", "incomplete-deliverable", "unknown-kind"}, "one session has one role, and a role one mode"},
-		{"bottleneck respect", []string{"clarifying-question", "unnamed-reversion", "surface-engagement"}, "a reversion names one unknown and its cause"},
-		{"critic is not resolver", []string{"tool-mutates", "read-only", "certifies", "outside-findings", "artifact-busy"}, "a validator's toolbox holds no tool that changes anything"},
-		{"fresh context", []string{"handoff-missing", "handoff-incomplete", "handoff-wrong-transition", "journal-missing", "artifact-missing"}, "a validator's brief is made of the profile, the artifact, the claims and governance, and has no room for more"},
-		{"brand discipline", nil, "the surface cleans each text as a machine's or a person's before anybody reads it"},
-		{"profile resolution", []string{"unknown-persona", "unknown-version", "persona-unreadable", "role-not-allowed", "unknown-server", "server-not-listed", "server-not-configured"}, "operational servers are never taken away"},
-		{"substrate independence", nil, "a contract is resolved before a substrate is chosen, and names none"},
-	}
-}
-
-// Rule is one way in which a mode must not act as another. Codes are the structural rules
-// that refuse it. Hints are the heuristic detectors that only notice it, because whether a
-// text decides or judges is too uncertain to block on.
-type Rule struct {
-	Mode  Mode     `json:"mode"`
-	Never string   `json:"never"`
-	Codes []string `json:"codes"`
-	Hints []string `json:"hints,omitempty"`
-}
-
-// NonCollapse lists canon's nine rules.
-func NonCollapse() []Rule {
-	return []Rule{
-		{Exploration, "pretends to decide", []string{"wrong-deliverable", "tool-mutates"}, []string{"premature-closure"}},
-		{Planning, "pretends to execute", []string{"tool-mutates", "read-only"}, []string{"planning-executes"}},
-		{Execution, "explores alternatives after the fact", []string{"tool-not-allowed", "unknown-kind"}, []string{"mid-build-pivot"}},
-		{Execution, "pretends to validate", []string{"certifies"}, []string{"certification"}},
-		{Validation, "pretends to plan", []string{"wrong-deliverable"}, []string{"redesign"}},
-		{Validation, "pretends to execute or resolve", []string{"tool-mutates", "read-only"}, []string{"inline-fix"}},
-		{Resolution, "pretends to plan", []string{"outside-findings"}, []string{"new-requirement"}},
-		{Resolution, "pretends to validate", []string{"certifies"}, []string{"certification"}},
-		{Resolution, "executes anew", []string{"outside-findings"}, []string{"new-requirement"}},
-	}
-}
-
 // Transition is one step from a mode to the next, with the schema of its handoff.
 type Transition struct {
 	Pair

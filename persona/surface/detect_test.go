@@ -243,25 +243,3 @@ func TestOnlyStructureFails(t *testing.T) {
 		}
 	})
 }
-
-// What the tables of package contract say is kept here is kept here, as what
-// they say it is.
-func TestContractNamesDetectors(t *testing.T) {
-	t.Parallel()
-	structure := map[string]bool{}
-	for _, d := range Detectors() {
-		structure[d.Name] = d.Structural()
-	}
-	named := 0
-	for _, r := range contract.NonCollapse() {
-		for _, name := range r.Hints {
-			named++
-			if is, known := structure[name]; is || !known {
-				t.Errorf("%s %s: %q is no heuristic detector", r.Mode, r.Never, name)
-			}
-		}
-	}
-	if named < 5 {
-		t.Errorf("only %d named", named)
-	}
-}

@@ -34,15 +34,15 @@ func (t *Table) Add(row []string) {
 // Print writes the rows, a line each or more.
 func (t *Table) Print(out io.StringWriter) error {
 	for _, row := range t.Rows {
-		if _, err := out.WriteString(t.Line(row) + "\n"); err != nil {
+		if _, err := out.WriteString(t.line(row) + "\n"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Line returns a row as the terminal shows it, on one line or several.
-func (t *Table) Line(row []string) string {
+// line returns a row as the terminal shows it, on one line or several.
+func (t *Table) line(row []string) string {
 	const in = 4
 	var out strings.Builder
 	at, below := 0, false // how far the line goes, and that it is not the row's first
