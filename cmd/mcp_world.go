@@ -2,14 +2,8 @@ package cmd
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/repo"
