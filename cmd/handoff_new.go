@@ -31,6 +31,7 @@ func handoffNew(env Env) *cli.Command {
 		&cli.StringFlag{Name: "artifact", Usage: "say what is handed over, `REF`: a path, id, uri or commit"},
 		&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
 		&cli.StringFlag{Name: "from-json", Usage: "take the content from the JSON in `FILE` (- for stdin)"},
+		&cli.StringSliceFlag{Name: "derives", Usage: "name a handoff `ID` that it is made from; repeatable"},
 		noCommitFlag(),
 		jsonFlag())
 }
@@ -57,6 +58,14 @@ func runHandoffNew(c *cli.Context, env Env) error {
 			whole := d.Clone()
 			d = &whole
 			d.Set("artifact", v.artifactName(d.Artifact()), nil)
+		}
+		for _, ref := range c.StringSlice("derives") {
+			src, err := v.findHandoff(ref)
+			if err != nil {
+				return act, err
+			}
+			m.Derives = append(m.Derives, src.ID)
+			m.Tainted = or(m.Tainted, src.Tainted)
 		}
 		made, act, err = v.handOver(m, d)
 		file = v.repoPath(made.Path)

@@ -257,7 +257,11 @@ func (v *view) whyNotMerged(ctx context.Context, t board.Task, p review.Proposal
 			return "", err
 		}
 		at = m.OID
-		if extra, err := v.findUnreviewed(ctx, p, m); err != nil || extra != "" {
+		from := repo.OID(p.Base)
+		if len(m.Parents) > 1 {
+			from = m.Parents[0]
+		}
+		if _, extra, err := v.broughtBy(ctx, p, from, m); err != nil || extra != "" {
 			return extra, err
 		}
 	} else if landed, extra, err := v.findSquash(ctx, p, tip); err != nil || landed || extra != "" {
@@ -314,26 +318,18 @@ func (v *view) mergeOf(ctx context.Context, oid, tip repo.OID) (repo.Commit, err
 	}
 }
 
-// findUnreviewed names a path that the merge m brought in and p does not hold.
-func (v *view) findUnreviewed(ctx context.Context, p review.Proposal, m repo.Commit) (string, error) {
-	from := repo.OID(p.Base)
-	if len(m.Parents) > 1 {
-		from = m.Parents[0]
-	}
-	changes, err := v.repo.Diff(ctx, from, m.OID)
+// broughtBy reports whether a commit, compared with from, made every path of p as it was approved, and
+// says which other path it changes.
+func (v *view) broughtBy(ctx context.Context, p review.Proposal, from repo.OID, c repo.Commit) (all bool, extra string, err error) {
+	changes, err := v.repo.Diff(ctx, from, c.OID)
 	if err != nil {
-		return "", err
+		return false, "", err
 	}
-	approved := map[string]bool{}
-	for _, w := range p.Paths {
-		approved[w.Path] = true
+	all, others := p.MadeBy(changedPaths(changes))
+	if len(others) > 0 {
+		extra = fmt.Sprintf("the commit %s also changes %s, which nobody reviewed; review it, then odd reject %s --reason \"why\"", shortID(c.OID), others[0], p.Task)
 	}
-	for _, c := range changes {
-		if !approved[c.Path] {
-			return fmt.Sprintf("the merge %s also changes %s, which nobody reviewed; review it, then odd reject %s --reason \"why\"", shortID(m.OID), c.Path, p.Task), nil
-		}
-	}
-	return "", nil
+	return all, extra, nil
 }
 
 // findSquash looks for the commit by which a squash or a rebase put p on the
@@ -351,16 +347,12 @@ func (v *view) findSquash(ctx context.Context, p review.Proposal, tip repo.OID) 
 		if len(c.Parents) != 1 || strings.EqualFold(c.Committer.Email, v.cfg.AgentEmail) {
 			continue
 		}
-		changes, err := v.repo.Diff(ctx, c.Parents[0], c.OID)
-		if err != nil {
-			return false, "", err
+		all, more, err := v.broughtBy(ctx, p, c.Parents[0], c)
+		if err != nil || all && more == "" {
+			return err == nil, "", err
 		}
-		all, others := p.MadeBy(changedPaths(changes))
-		switch {
-		case all && len(others) == 0:
-			return true, "", nil
-		case all && extra == "":
-			extra = fmt.Sprintf("the commit %s also changes %s, which nobody reviewed; review it, then odd reject %s --reason \"why\"", shortID(c.OID), others[0], p.Task)
+		if all {
+			extra = or(extra, more)
 		}
 	}
 	return false, extra, nil
