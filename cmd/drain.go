@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -304,68 +302,4 @@ func (w *workspace) summarizeBoard(ctx context.Context, b *strings.Builder) {
 // itself: a title or a reason may be an agent's.
 func oneCell(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "[", `\[`, "<", "&lt;", "`", "\\`").Replace(okf.Visible(s))
-}
-
-func pauseVerb(env Env) *cli.Command {
-	return verb("pause REASON", "let odd drain start no further task until a person resumes it",
-		"odd drain pause \"the glossary is being rewritten\"\n\n"+
-			"odd commits the reason as pause.toml on the board, so that it holds in every\n"+
-			"clone that has the commit. A running drain stops before its next task.",
-		do(env, runPause), jsonFlag())
-}
-
-func runPause(c *cli.Context, env Env) error {
-	why := oneLine(c.Args().First())
-	if why == "" {
-		return usage("drain pause: the reason is empty; say why, like odd drain pause \"the glossary is being rewritten\"")
-	}
-	w, err := openWorkspace(c.Context, env)
-	if err != nil {
-		return err
-	}
-	who, err := w.repo.Identity(c.Context)
-	if err != nil {
-		return err
-	}
-	oid, err := w.writeAsPerson(c.Context, func(v *view) (repo.Changes, string, error) {
-		if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
-			talk(env, "already paused: %s; odd drain resume lets drains run again", board.PauseReason(b))
-			return nil, "", nil
-		}
-		b := board.PauseFile(why, "human:"+who.Email, env.Now())
-		return repo.Changes{v.repoPath("pause.toml"): b}, commitMessage("board: pause", why), nil
-	})
-	if err != nil {
-		return err
-	}
-	return printState(env, "paused", oid, c.Bool("json"))
-}
-
-func resumeVerb(env Env) *cli.Command {
-	return verb("resume", "allow odd drain to run again after a pause; only a person can",
-		"odd drain resume\n\n"+
-			personNote,
-		on(env, openShared, runResume), yesFlag(), jsonFlag())
-}
-
-func runResume(c *cli.Context, env Env, v *view) error {
-	b, err := fs.ReadFile(v.bundle, "pause.toml")
-	if err != nil {
-		return printState(env, "running", "", c.Bool("json"))
-	}
-	talk(env, "paused: %s", board.PauseReason(b))
-	h, err := v.confirmHuman(c.Context, "", "resume", "resume", c.Bool("yes"))
-	if err != nil {
-		return err
-	}
-	msg := commitMessage("board: resume", "It was paused: "+board.PauseReason(b), "Odd-Resumed-By", h.By())
-	oid, err := v.commitFiles(c.Context, repo.Changes{v.repoPath("pause.toml"): nil}, msg)
-	if err != nil {
-		return err
-	}
-	return printState(env, "running", oid, c.Bool("json"))
-}
-
-func printState(env Env, state string, oid repo.OID, asJSON bool) error {
-	return show(env, asJSON, map[string]string{"board": state, "commit": string(oid)}, []string{state, shortID(oid)})
 }
