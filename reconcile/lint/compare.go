@@ -394,7 +394,7 @@ func (j comparison) findSwappedCheck(k check, old, t tested, come []check) *chec
 func sameSubject(a, b check) bool {
 	l, r, both := strings.Cut(a.text, " == ")
 	if x, y, also := strings.Cut(b.text, " == "); both && also {
-		return identifier().MatchString(r) && r != "nil" && (r == x || r == y) || identifier().MatchString(l) && (l == x || l == y)
+		return slices.ContainsFunc([]string{l, r}, func(side string) bool { return side != "nil" && identifier().MatchString(side) && (side == x || side == y) })
 	}
 	return maps.Equal(a.words, b.words)
 }
