@@ -394,7 +394,9 @@ func (j comparison) findSwappedCheck(k check, old, t tested, come []check) *chec
 func sameSubject(a, b check) bool {
 	l, r, both := strings.Cut(a.text, " == ")
 	if x, y, also := strings.Cut(b.text, " == "); both && also {
-		return slices.ContainsFunc([]string{l, r}, func(side string) bool { return side != "nil" && identifier().MatchString(side) && (side == x || side == y) })
+		return slices.ContainsFunc([]string{l, r}, func(side string) bool {
+			return side != "nil" && identifier().MatchString(side) && (side == x || side == y)
+		})
 	}
 	return maps.Equal(a.words, b.words)
 }
