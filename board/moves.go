@@ -81,7 +81,7 @@ func (t *Row) NoProposal() string {
 	case Ready:
 		return "there is no proposal yet; odd drain --task " + string(t.ID) + " has an agent make one"
 	case InProgress:
-		return "there is no proposal yet: " + t.Held() + "; odd op watch shows it"
+		return "there is no proposal yet: " + t.Held() + "; odd status shows it"
 	case Blocked:
 		return fmt.Sprintf("there is no proposal: the task is blocked; odd task show %s says why, and odd task ready %[1]s makes it ready again", t.ID)
 	}

@@ -41,10 +41,21 @@ type rejection struct {
 }
 
 func runReject(c *cli.Context, env Env, name string) error {
-	if c.String("reason") == "" {
+	reason := c.String("reason")
+	if reason == "" && env.canAsk() && !c.Bool("json") {
+		if err := env.newQuestions().askUntil(c.Context, "why? the next attempt is told", "", func(s string) error {
+			if reason = s; s == "" {
+				return errors.New("type one line")
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	if reason == "" {
 		return usage("reject: say why with --reason, because the next attempt reads it: odd reject %s --reason \"why\"", name)
 	}
-	o := rejection{reason: c.String("reason"), retry: c.Bool("retry"), yes: c.Bool("yes"), json: c.Bool("json"), remember: c.Bool("remember"), ends: pipeline.Rejected}
+	o := rejection{reason: reason, retry: c.Bool("retry"), yes: c.Bool("yes"), json: c.Bool("json"), remember: c.Bool("remember"), ends: pipeline.Rejected}
 	v, t, err := openTaskOnly(c.Context, env, name, true)
 	if err != nil {
 		return err
@@ -64,6 +75,9 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 	left, err := v.findUnapproved(ctx, t)
 	if err != nil {
 		return err
+	}
+	if v.cfg.Session.Substrate == "extract" && o.ends == pipeline.Rejected {
+		talk(v.env, "warning: the offline reader cannot follow a reason, and reads the same again: narrow what it reads with odd task edit %s --input PATH, leave an atom out with odd approve %[1]s --without ID, or name another agent with odd config set session.substrate NAME", t.ID)
 	}
 	h, err := v.confirmHuman(ctx, "", "reject "+string(t.ID), string(t.ID), o.yes)
 	if err != nil {
@@ -106,9 +120,6 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 	}
 	if o.remember {
 		talk(v.env, "%s: later sessions are told this; deprecate or delete the file to end that", preference)
-		if v.cfg.Session.Substrate == "extract" {
-			talk(v.env, "the offline reader reads no instructions, so only another agent heeds it; odd config set session.substrate NAME names one")
-		}
 		if globs := v.forbidden(o.reason); len(globs) > 0 {
 			talk(v.env, "to have every change there refused as well: odd config set pipeline.protected %s", strings.Join(quoteWords(globs), " "))
 		}
