@@ -119,6 +119,9 @@ func TestGoChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if checks, _ := Checks(edits("README.md"), Project{Files: repository(), Graph: graph}); len(checks) != 3 || checks[0].Name != "go build (no Go file changed)" {
+		t.Errorf("no Go file: %v", checks)
+	}
 	if checks, _ := Checks(edits(paths...), Project{Files: wide, Graph: g}); len(checks) != 3 || checks[1].Argv[2] != "./..." {
 		t.Errorf("many packages: %v", checks)
 	}

@@ -56,7 +56,13 @@ func goChecks(files []Edit, p Project) ([]Check, []policy.Finding) {
 		}
 	}
 	skipped := s.dropUnbuilt()
-	return s.listChecks(), skipped
+	checks := s.listChecks()
+	if !slices.ContainsFunc(files, func(f Edit) bool { return isGoFile(path.Base(f.Path)) }) {
+		for i := range checks {
+			checks[i].Name += " (no Go file changed)"
+		}
+	}
+	return checks, skipped
 }
 
 func (s goScope) addPackage(dir string) {
