@@ -180,6 +180,9 @@ func unknownVerb(a *cli.App, name string, cmds []*cli.Command, behind string) er
 	if same := verbsNamed(a.Commands, "", name); len(same) == 1 {
 		return usage("%s; did you mean odd %s?", text, same[0])
 	}
+	if behind == "drain" {
+		return usage("%s; to run one task: odd drain --task %s", text, name)
+	}
 	if behind == "" && slices.ContainsFunc(a.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) && len(name) > 1 }) {
 		return usage("%s; did you mean odd --%s?", text, name)
 	}

@@ -283,7 +283,7 @@ func (o *initOptions) askMissing(ctx context.Context, env Env, files fs.FS, path
 	if fresh && env.canAsk() && !o.json {
 		q := env.newQuestions()
 		if len(o.roles) == 0 {
-			if err := q.askUntil(ctx, "who works here? names of roles, with commas", "Keeper", o.takeRoles); err != nil {
+			if err := q.askUntil(ctx, "which jobs do agents do here? one or more names with commas, such as Maintainer", "Keeper", o.takeRoles); err != nil {
 				return err
 			}
 		}
@@ -295,7 +295,7 @@ func (o *initOptions) askMissing(ctx context.Context, env Env, files fs.FS, path
 		o.tellUnread(env, files, paths)
 		if len(o.docs) == 0 {
 			usual := strings.Join(findDocuments(paths), ", ")
-			if err := q.askUntil(ctx, "where are your documents? a folder, a file or *.md", usual, func(s string) error { return o.takeDocs(files, s) }); err != nil {
+			if err := q.askUntil(ctx, "where are your documents? a folder, a file or *.md; several with commas", usual, func(s string) error { return o.takeDocs(files, s) }); err != nil {
 				return err
 			}
 		}
@@ -353,7 +353,7 @@ func (o *initOptions) takeDocs(files fs.FS, s string) error {
 		}
 		found, err := fs.Glob(files, clean)
 		if err != nil || len(found) == 0 {
-			return fmt.Errorf("documents %q: nothing is there; want a folder, a file or a pattern such as *.md", p)
+			return fmt.Errorf("documents %q: nothing is there; want a folder, a file or a pattern such as *.md, several with commas", p)
 		}
 		if st, err := fs.Stat(files, clean); err == nil && st.IsDir() {
 			clean += "/"

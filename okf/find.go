@@ -247,7 +247,7 @@ func Nearest(name string, names []string) string {
 	best, away := "", Far
 	for _, n := range names {
 		d := Distance(strings.ToLower(name), strings.ToLower(n))
-		if d < away && (3*d <= max(len(name), 3) || isAnagram(name, n)) {
+		if closer := d < away || d == away && strings.HasPrefix(n, name); closer && (3*d <= max(len(name), 3) || isAnagram(name, n)) {
 			best, away = n, d
 		}
 	}
