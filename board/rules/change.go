@@ -131,7 +131,7 @@ func shortenHash(s string) string {
 }
 
 // rejudge judges the change again from its bytes, so that whoever has the history can repeat the verdict. If the rules
-// have changed since, only the paths of the task and the landed tier are checked.
+// have changed since, only the paths of the task, the landed tier and what handoffs name are checked.
 func (j *judge) rejudge(s pipeline.Story, files []*File, exact bool) {
 	o := s.Op()
 	t, law, ok := j.readClaimedTask(o.Run, o.Task)
@@ -159,6 +159,7 @@ func (j *judge) compareVerdict(s pipeline.Story, t board.Task, law *config.Confi
 	v, err := ground.Judge(edits, lastGateTime(s), law.Session.Substrate, o.Made())
 	j.Must(err)
 	j.checkLandedTier(o, v.Risk)
+	j.checkHandoffScope(o, edits)
 	if v.Rules != o.Fact(pipeline.FactRules) {
 		return // the rules have changed, so the recorded verdict is attested
 	}
@@ -174,7 +175,6 @@ func (j *judge) compareVerdict(s pipeline.Story, t board.Task, law *config.Confi
 	if is := fmt.Sprintf("%d hard, %d soft", v.Gate.Hard, v.Gate.Soft); is != o.Fact("findings") {
 		j.addFinding(j.anyPath(), 1, "%s recorded %s findings; by the same rules there are %s", o.ID, cmp.Or(o.Fact("findings"), "no"), is)
 	}
-	j.checkHandoffScope(o, edits)
 }
 
 // checkHandoffScope reports files that a session changed although its handoffs do not name them.
