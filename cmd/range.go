@@ -192,29 +192,16 @@ func proofRules() []okf.Code {
 	return out
 }
 
-// tellProof says how much of the range each invariant judged, and what git cannot prove.
+// tellProof says how much was judged, and how to see the rest.
 func tellProof(env Env, report verify.Report, explained bool) {
-	found := map[int]int{}
-	for _, f := range report.Findings {
-		found[f.Invariant]++
-	}
 	known := ""
 	if n := len(report.Known); n > 0 {
 		known = fmt.Sprintf(", %d acknowledged", n)
 	}
 	talk(env, "checked %s, %d of them by odd or an agent: %s%s", countNoun(report.Commits, "commit"), report.Machines, countNoun(len(report.Findings), "finding"), known)
-	if explained {
-		return
+	if !explained {
+		talk(env, "--explain shows what each check read and recomputed, and everything that git cannot prove")
 	}
-	for _, row := range report.Rows {
-		brief, _, more := strings.Cut(row.Attested, ";")
-		if more {
-			brief += "; …"
-		}
-		talk(env, "%2d %-21s %s checked: %d; %s", row.N, row.Name, row.Unit, row.Checked, countNoun(found[row.N], "finding"))
-		talk(env, "   not provable from git: %s", brief)
-	}
-	talk(env, "--explain shows what each check read and recomputed, and everything that git cannot prove")
 }
 
 // printExplained prints for each invariant what was read and recomputed, and what git cannot
@@ -222,7 +209,7 @@ func tellProof(env Env, report verify.Report, explained bool) {
 func printExplained(env Env, report verify.Report) error {
 	var b strings.Builder
 	for i, row := range report.Rows {
-		fmt.Fprintf(&b, "%s%d %s: %s checked: %d\n", strings.Repeat("\n", min(i, 1)), row.N, row.Name, row.Unit, row.Checked)
+		b.WriteString(strings.Repeat("\n", min(i, 1)) + layout.Fold(fmt.Sprintf("%d %s", row.N, row.Promise), env.terminalWidth()) + fmt.Sprintf("\n%s checked: %d\n", row.Unit, row.Checked))
 		for _, part := range [][2]string{{"read", row.Reads}, {"recomputed", row.Compares}, {"not provable from git", row.Attested}} {
 			b.WriteString(layout.Fold("  "+part[0]+": "+part[1], env.terminalWidth()) + "\n")
 		}

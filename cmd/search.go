@@ -62,7 +62,11 @@ func (b bundle) whyNothing(query, typ string) string {
 		return fmt.Sprintf("%s: no atom is here (markdown file with a type); run odd init, or name another folder with --bundle DIR", b.root)
 	}
 	if typ == "" {
-		return fmt.Sprintf("no atom of %d has %q%s", len(all), query, b.spellHint(query))
+		fewer := ""
+		if strings.Contains(strings.TrimSpace(query), " ") {
+			fewer = "; try fewer words"
+		}
+		return fmt.Sprintf("no atom of %d has %q%s%s", len(all), query, b.spellHint(query), fewer)
 	}
 	var types []string
 	n := 0

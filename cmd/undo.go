@@ -90,7 +90,7 @@ func (v *view) whyNotUndone(c repo.Commit, subject string) string {
 	case subject == "board: pause":
 		return "odd drain resume lets drains run again"
 	case has("Odd-Undo"):
-		return "it is an undo itself; run the first command again"
+		return "it was an undo; to have that back, run the command again that it took back: " + oneLine(strings.TrimPrefix(subject, "board: undo "))
 	case slices.ContainsFunc([]string{"Odd-Gate", "Odd-Decision", "Odd-Lease"}, has):
 		return "gates, decisions and leases are append-only; odd help gate shows the gates that change them"
 	case !known || len(c.Parents) == 0:
