@@ -104,17 +104,18 @@ func (r Record) describeAnchor() string {
 		return fmt.Sprintf("released the permit of %s, left behind by %s", cmp.Or(r.Role, "a session"), r.DeadRun)
 	}
 	d := r.Anchor()
-	s := fmt.Sprintf("held a permit as %s under %s", cmp.Or(r.Role, "nobody"), cmp.Or(d.Mode, "no mode"))
-	if d.GeneratedBy == "agent" {
-		s += ", which it proved itself"
-	}
+	s := "was allowed to write nothing"
 	if len(d.Allow) > 0 {
-		s += ", for " + d.Allow[0]
+		s = "was allowed to write " + d.Allow[0]
 		if len(d.Allow) > 1 {
 			s += fmt.Sprintf(" and %d more", len(d.Allow)-1)
 		}
 	}
-	return s
+	s += fmt.Sprintf(" as %s (permit mode %s", cmp.Or(r.Role, "nobody"), cmp.Or(d.Mode, "none"))
+	if d.GeneratedBy == "agent" {
+		s += ", which it proved itself"
+	}
+	return s + ")"
 }
 
 // mostHeld is how many of the atoms that were left to a person a sentence names.
