@@ -196,7 +196,23 @@ func (p push) judgeRef(m pushedRef) (bool, error) {
 	if n := len(report.Findings); n > 0 {
 		talk(p.env, "%s: %s in %s, so the whole push is refused", m.ref, countNoun(n, "finding"), countNoun(report.Commits, "new commit"))
 	}
+	if len(report.Findings) == 0 && !p.receiving {
+		p.warnOfFiles(m)
+	}
 	return len(report.Findings) == 0, nil
+}
+
+// warnOfFiles says how many errors odd check finds in the files of a branch. They refuse no push.
+func (p push) warnOfFiles(m pushedRef) {
+	o := checkOptions{src: source{rev: string(m.new)}, now: p.env.Now()}
+	b, err := o.src.loadBundle(p.ctx, p.env)
+	if err != nil {
+		return // the branch has no bundle
+	}
+	found, err := b.findProblems(p.ctx, p.env, o)
+	if n := checkResult(b.graph, found).Errors; err == nil && n > 0 {
+		talk(p.env, "%s: warning: %s in its knowledge; odd check --at %s lists them", m.ref, countNoun(n, "error"), shortID(m.new))
+	}
 }
 
 // judgeOther refuses, of refs that are no branches, those by which git or odd would see

@@ -200,7 +200,7 @@ func tellProof(env Env, report verify.Report, explained bool) {
 	}
 	talk(env, "checked %s, %d of them by odd or an agent: %s%s", countNoun(report.Commits, "commit"), report.Machines, countNoun(len(report.Findings), "finding"), known)
 	if !explained {
-		talk(env, "--explain shows what each check read and recomputed, and everything that git cannot prove")
+		talk(env, "--explain shows what each check read and recomputed, and everything that git cannot prove; odd check alone checks the files")
 	}
 }
 
