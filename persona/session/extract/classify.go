@@ -179,13 +179,13 @@ func (s *section) opening() (block, bool) {
 	return block{}, false
 }
 
-// prose wants a sentence: badges, single links and fragments are none.
+// prose wants a sentence: badges, single links, bold labels and fragments are none.
 func prose(r run) bool {
 	if len(words(r.text)) < 4 {
 		return false
 	}
 	for _, s := range r.spans {
-		if s.kind == link && len(s.text) >= len(r.text)-1 {
+		if (s.kind == link || s.kind == strong) && len(s.text) >= len(r.text)-1 {
 			return false
 		}
 	}

@@ -25,6 +25,7 @@ type document struct {
 	title    string // front matter, else the first heading of level one
 	owner    string // front matter owner
 	state    string // front matter status
+	form     string // front matter type
 	sections []*section
 	place    topic // what the file's name or folder says
 	coded    bool  // it holds code
@@ -51,6 +52,7 @@ type section struct {
 	line    int      // of the heading
 	own     topic    // what the heading says
 	part    bool     // it is a step of a procedure that is read whole
+	gave    bool     // something was read from it
 	torn    bool     // it says what to do and what must be, and is neither read as steps nor as a rule
 	blocks  []block
 }
@@ -148,7 +150,7 @@ func (d *document) frontMatter() int {
 		return 0
 	}
 	str := func(key string) string { s, _ := m[key].(string); return squeeze(s) }
-	d.title, d.owner, d.state = str("title"), str("owner"), str("status")
+	d.title, d.owner, d.state, d.form = str("title"), str("owner"), str("status"), str("type")
 	return len(d.src) - len(rest)
 }
 

@@ -57,6 +57,7 @@ var duties = compilePatterns([]duty{
 	{"responsibility / to", 4},
 	{"<be / tolerated", 2},
 	{"be / sure / to", 2},
+	{"try / to / not never", 2},
 	{"<we / expect / it", 0},
 	{"<we and / expect / all contributors everyone you members participants", 2},
 	{"<is are / expected / to", 2},

@@ -25,8 +25,8 @@
 //   - artifacts: files that a table or list explains
 //
 // What a section is about is told by its heading, else by the nearest heading above it,
-// else by the file or folder. Licences and tables of contents are passed over, minutes, reports
-// (which have a full date in their names) and forms, and what only weighs: context, motivation, alternatives, risks. Of a product that
+// else by the file or folder. Licences and tables of contents are passed over, minutes, reports,
+// forms, and what its folder or front matter calls done, rejected or archived, and what only weighs: context, motivation, alternatives, risks. Of a product that
 // others install or import, the manual tells no rule or procedure of the team.
 //
 // # What an atom holds
@@ -114,8 +114,8 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		}
 		if d.listsVersions() {
 			skips = append(skips, skip{path: d.path, why: "a change log", class: forge})
-		} else if d.isDated() && !d.decides {
-			skips = append(skips, skip{path: d.path, why: "minutes, a report, a form or put away", class: dated})
+		} else if why := d.past(); why != "" && !d.decides {
+			skips = append(skips, skip{path: d.path, why: why, class: dated})
 		}
 		docs = append(docs, d)
 	}

@@ -32,7 +32,7 @@ var installs = regexp.MustCompile(`(?m)\b(?:pip3?|pipx|npm|yarn|pnpm|gem|cargo|g
 // presentsProduct reports whether d, a README, names a product that docs present.
 func (d *document) presentsProduct(docs []*document) bool {
 	for _, c := range d.found {
-		if c.kind == system && c.score == scoreDefinition && same(c.title, d.title) {
+		if c.kind == system && c.score == scoreDefinition && (d.title == "" || same(c.title, d.title)) {
 			return true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // candidates reads what one document says exists.
 func (d *document) candidates() []candidate {
-	if d.listsVersions() || d.isDated() && !d.decides {
+	if d.listsVersions() || d.past() != "" && !d.decides {
 		return nil
 	}
 	var out []candidate
@@ -26,8 +26,8 @@ func (d *document) candidates() []candidate {
 
 // candidates reads a section. What is a step, a decision or a role's description is not a
 // policy as well: of a rule and a procedure the plainer one is read.
-func (s *section) candidates() []candidate {
-	var out []candidate
+func (s *section) candidates() (out []candidate) {
+	defer func() { s.gave = len(out) > 0 }()
 	for _, read := range []func() []candidate{s.headedRole, s.responsible, s.readDecision} {
 		out = append(out, s.soundOf(read())...)
 	}
@@ -268,14 +268,38 @@ func rank(cs []candidate, thisYear string) {
 	sort()
 }
 
-// isDated reports whether a document tells of one moment and not of what holds: minutes, a report,
-// what is put away, a form that is to be filled in.
-func (d *document) isDated() bool {
+// past tells why a document says what was, or is to be filled in, and not what holds; "" for no
+// reason. A full date in its name makes minutes or a report only with a word of such, or with no
+// more than one word besides.
+func (d *document) past() string {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
-	return blank.MatchString(d.stem()) || date.MatchString(d.stem()) || slices.ContainsFunc(folders, func(f string) bool {
-		return in("minutes archive archives archived attic completed obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts templates", f)
+	at := slices.IndexFunc(folders, func(f string) bool {
+		return in("minutes archive archives archived attic completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates", f)
 	})
+	state := strings.ToLower(d.state)
+	switch {
+	case at > 0 && folders[at] == "done" && folders[at-1] == "of": // a definition of done
+	case at >= 0:
+		return "in a folder named " + folders[at]
+	case blank.MatchString(d.stem()):
+		return "a form"
+	case in("rejected declined withdrawn abandoned superseded obsolete", state), in("completed complete implemented done", state) && (strings.EqualFold(d.form, "proposal") || d.has(proposing)):
+		return "its front matter says " + state
+	}
+	if !date.MatchString(d.stem()) {
+		return ""
+	}
+	ws := strings.FieldsFunc(strings.ToLower(date.ReplaceAllString(d.stem(), "-")), splitsPath)
+	if len(ws) < 2 || slices.ContainsFunc(append(ws, folders...), func(w string) bool {
+		return in("meeting meetings minutes notes agenda report reports retro retrospective postmortem incident incidents audit call sync standup news announcement announcements update updates", w)
+	}) {
+		return "minutes or a report, by its name"
+	}
+	return ""
 }
+
+// proposing are the words in the path of a proposal.
+const proposing = "tep teps kep keps rfc rfcs proposal proposals enhancements"
 
 // date is a full date in the name of a file. A rule may well be of a year; minutes are of a day.
 var date = regexp.MustCompile(`(?:^|[^0-9])(?:19|20)[0-9]{2}(?:-[01][0-9]-|_[01][0-9]_|\.[01][0-9]\.|[01][0-9])[0-3][0-9](?:[^0-9]|$)`)
@@ -290,8 +314,10 @@ func (d *document) shelfPenalty(thisYear string) int {
 			n += 20
 		case century.MatchString(part) && part < thisYear:
 			n += 10
-		case in("tep teps kep keps rfc rfcs proposal proposals enhancements", part):
+		case in(proposing, part):
 			n += 8
+		case in("tutorial tutorials quickstart faq faqs components", part):
+			n += 10
 		case in("notes retro meetings example examples sample samples news", part):
 			n += 12
 		}

@@ -21,10 +21,11 @@ type tally struct {
 	kinds   map[string]int
 }
 
-// maxNamed bounds the names a finding lists, and maxTold those that its title does.
+// maxClashes bounds the double definitions that have a finding each, and maxTold the names in the title
+// of one. Its content has all of them.
 const (
-	maxNamed = 10
-	maxTold  = 3
+	maxClashes = 10
+	maxTold    = 3
 )
 
 // findings are the observations of a run: one closed, of what was read, and an
@@ -50,29 +51,29 @@ func (t *tally) notes() []session.Note {
 			names[i] = c.title
 		}
 		out = append(out, open(countNoun(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
-			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", listSome(names, maxNamed))))
+			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", strings.Join(names, ", "))))
 	}
 	if n := len(t.doubted); n > 0 {
-		out = append(out, open(countNoun(n, "doubtful atom")+" left out: "+listSome(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+listSome(listReasons(t.doubted), maxNamed)+"."))
+		out = append(out, open(countNoun(n, "doubtful atom")+" left out: "+listSome(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+strings.Join(listReasons(t.doubted), ", ")+"."))
 	}
 	torn := t.torn()
 	if n := len(torn); n > 0 {
-		out = append(out, open(countNoun(n, "section")+" left out, not plainly a rule or a procedure: "+listSome(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+listSome(pathsOf(torn), maxNamed)+"."))
+		out = append(out, open(countNoun(n, "section")+" left out, not plainly a rule or a procedure: "+listSome(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+strings.Join(pathsOf(torn), ", ")+"."))
 	}
 	if n := len(t.older); n > 0 {
-		out = append(out, open(countNoun(n, "candidate")+" left out for a later year or version: "+listSome(pathsOf(t.older), maxTold), "Files whose names differ by a year or a version say these under one heading, and the last holds: "+listSome(listReasons(t.older), maxNamed)+"."))
+		out = append(out, open(countNoun(n, "candidate")+" left out for a later year or version: "+listSome(pathsOf(t.older), maxTold), "Files whose names differ by a year or a version say these under one heading, and the last holds: "+strings.Join(listReasons(t.older), ", ")+"."))
 	}
 	if n := len(t.gone); n > 0 {
 		out = append(out, open(countNoun(n, "atom")+" orphaned, proposed as deprecated: "+listSome(pathsOf(t.gone), maxTold),
-			"No file has what these cite: "+listSome(listReasons(t.gone), maxNamed)+". Leave out those that are still true, and name their new sources."))
+			"No file has what these cite: "+strings.Join(listReasons(t.gone), ", ")+". Leave out those that are still true, and name their new sources."))
 	}
 	if n := len(t.told); n > 0 {
 		out = append(out, open(countNoun(n, "verified atom")+" orphaned, left as is: "+listSome(pathsOf(t.told), maxTold),
-			"No file has what these cite, and a person verified them: "+listSome(listReasons(t.told), maxNamed)+". Name their new sources, or deprecate them."))
+			"No file has what these cite, and a person verified them: "+strings.Join(listReasons(t.told), ", ")+". Name their new sources, or deprecate them."))
 	}
 	out = append(out, unread(t.skips)...)
 	for i, c := range t.clashes {
-		if i == maxNamed {
+		if i == maxClashes {
 			out = append(out, open(countNoun(len(t.clashes)-i, "more double definition"), "Further names are defined in different words; see the sources of their atoms."))
 			break
 		}
@@ -80,6 +81,7 @@ func (t *tally) notes() []session.Note {
 			fmt.Sprintf("%s is defined in different words at %s:%d and %s:%d; one of them should go or link to the other.",
 				c.title, c.a.doc.path, c.a.from, c.b.doc.path, c.b.from)))
 	}
+	quiet := t.quiet()
 	var why []string
 	all := 0
 	for _, r := range []struct {
@@ -90,8 +92,16 @@ func (t *tally) notes() []session.Note {
 			why = append(why, fmt.Sprintf("%d %s", r.n, r.what))
 		}
 	}
-	if all > 0 {
-		out = append(out, session.Note{Type: "O", Title: fmt.Sprintf("%s%d (%s)", session.LeftOut, all, strings.Join(why, ", ")), Content: "What the reader found and does not propose; notes of this run name it."})
+	title, content := fmt.Sprintf("%s%d (%s)", session.LeftOut, all, strings.Join(why, ", ")), "What the reader found and does not propose; notes of this run name it."
+	if all == 0 {
+		title, content = session.LeftOut+"nothing", ""
+	}
+	if n := len(quiet); n > 0 {
+		title += fmt.Sprintf("; %s said nothing to propose", countNoun(n, "section"))
+		content = strings.TrimSpace(content + " Nothing was found in: " + strings.Join(quiet, ", ") + ".")
+	}
+	if all+len(quiet) > 0 {
+		out = append(out, session.Note{Type: "O", Title: title, Content: content})
 	}
 	return out
 }
@@ -102,6 +112,18 @@ func (t *tally) torn() (out []skip) {
 		for _, s := range d.sections {
 			if s.torn {
 				out = append(out, skip{path: fmt.Sprintf("%s:%d", d.path, s.line)})
+			}
+		}
+	}
+	return out
+}
+
+// quiet are the sections with a text of which the reader found nothing.
+func (t *tally) quiet() (out []string) {
+	for _, d := range t.docs {
+		for _, s := range d.sections {
+			if len(s.blocks) > 0 && !s.gave && !s.torn && !s.part && !s.isClosed() && (d.past() == "" || d.decides) && !d.listsVersions() {
+				out = append(out, fmt.Sprintf("%s:%d", d.path, s.line))
 			}
 		}
 	}
@@ -150,7 +172,7 @@ func unread(skips []skip) (out []session.Note) {
 		{unheaded, "file", " read without front matter, which is no YAML", "A title, an owner and a status there are used."},
 		{foreign, "file", " left out, neither markdown nor reStructuredText", "The reader reads .md, .markdown, .mdown, .mkd, .mdx and .rst, and .md.erb."},
 		{forge, "file", " left out, licences, change logs and the like", "A file that the task's inputs name by its own path is read."},
-		{dated, "file", " left out, dated minutes and reports, forms and archives", "Keep what still holds in a file without a full date in its name, in a folder of another name."},
+		{dated, "file", " left out, dated minutes and reports, forms and archives", "Keep what still holds in a file of another name, in a folder of another name."},
 		{manual, "page", " of the product's manual, whose rules and procedures are left out", "Rules and procedures of the team stand in other folders than the manual, as contributing or runbooks."},
 		{passed, "folder", " passed over", "A folder that the task's inputs name by its own path is read."},
 	} {
@@ -171,7 +193,7 @@ func unread(skips []skip) (out []session.Note) {
 		if c.class == unheaded {
 			what = "Front matter passed over: "
 		}
-		out = append(out, open(countNoun(len(these), c.noun)+c.which+": "+listSome(told, maxTold), what+listSome(all, maxNamed)+". "+c.way))
+		out = append(out, open(countNoun(len(these), c.noun)+c.which+": "+listSome(told, maxTold), what+strings.Join(all, ", ")+". "+c.way))
 	}
 	return out
 }

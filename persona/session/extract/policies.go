@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,7 +12,16 @@ import (
 const maxRules = 60
 
 // shortRules is the lines up to which a section with a rule is quoted whole.
-const shortRules = 16
+const shortRules = 24
+
+// isProcess reports whether a heading calls what stands below it a process, which is one whole.
+func isProcess(title string) bool {
+	ws := words(title)
+	return len(ws) > 1 && in("process procedure", ws[len(ws)-1])
+}
+
+// maxOpening is how far in front of a section's first rule its opening may begin to be quoted with it.
+const maxOpening = 4
 
 // piece is a block, or a list with its lead, that obliges people to something.
 type piece struct {
@@ -63,7 +73,7 @@ func (s *section) rules(others []candidate) []candidate {
 		margin = 0
 	}
 	c := candidate{kind: policyAtom, title: capital(s.ruleName(title)), score: scoreSigns + min(margin, 12), owners: s.owners()}
-	c.about, c.evidence = s.about(ps, named), s.joinEvidence(ps)
+	c.about, c.evidence = s.about(ps, named), s.joinEvidence(ps, len(others) == 0)
 	return []candidate{c}
 }
 
@@ -88,7 +98,9 @@ func (s *section) plainRules(ps []piece) []piece {
 func (s *section) statedRule() []candidate {
 	at, weight := obliging(words(s.title))
 	bs := outermost(s.blocks)
-	if len(bs) == 0 || weight < 3 || at == 0 || len(words(s.title)) < 4 || strings.HasSuffix(s.title, "?") {
+	ws := words(s.title)
+	orders := at == 0 && len(ws) > 2 && s.doc.rulebook() && in("never don't don’t", ws[0])
+	if len(bs) == 0 || weight < 3 || !orders && (at == 0 || len(ws) < 4) || strings.HasSuffix(s.title, "?") {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: s.line, quote: []string{s.title}, passage: []block{s.caption()}}
@@ -97,7 +109,8 @@ func (s *section) statedRule() []candidate {
 			e.to, e.passage = b.last(), append(e.passage, b)
 		}
 	}
-	if e.to-e.from >= maxRules {
+	e.to = s.beforeTable(e.from, e.to)
+	if e.passage = slices.DeleteFunc(e.passage, func(b block) bool { return b.from > e.to }); e.to-e.from >= maxRules {
 		return nil
 	}
 	return []candidate{{kind: policyAtom, title: s.title, about: clip(s.title, maxDescription), score: scoreSigns + 8, owners: s.owners(), evidence: []evidence{e}}}
@@ -132,7 +145,7 @@ func (s *section) about(ps []piece, named bool) string {
 			}
 			for _, q := range sentences(t.run.text) {
 				w := obligation(q, s.doc, named)
-				if w <= most || w == 0 && !(ps[at].weight == 0 && b.kind == paragraph || b.kind != paragraph && instruction(q)) || !standsAlone(q) || !proper(q) || led && (w == 0 || !strings.HasSuffix(q, ".")) {
+				if w <= most || most >= plainDuty || w == 0 && !(ps[at].weight == 0 && b.kind == paragraph || b.kind != paragraph && instruction(q)) || !standsAlone(q) || !proper(q) || led && (w == 0 || !strings.HasSuffix(q, ".")) {
 					continue
 				}
 				most = w
@@ -142,6 +155,9 @@ func (s *section) about(ps []piece, named bool) string {
 	}
 	return best
 }
+
+// plainDuty is the weight from which the first sentence that obliges describes a rule.
+const plainDuty = 3
 
 // binds reports whether a lead says of the items below it that they must or must not be.
 func binds(lead string) bool {
@@ -160,16 +176,20 @@ func ruleTitle(title string) bool {
 }
 
 // joinEvidence returns the evidence of pieces: all that stands from the first to the last, and what
-// limits them before and behind; of a short section all. A section of more than maxRules
+// limits them before and behind, the opening too where alone tells that nothing else cites it; of a short section all. A section of more than maxRules
 // lines is quoted place by place.
-func (s *section) joinEvidence(ps []piece) []evidence {
+func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 	bs := outermost(s.blocks)
 	last := bs[len(bs)-1].last()
-	cited := 0
-	for _, p := range ps {
-		cited += p.to - p.from + 1
+	cited, all := 0, 0
+	for _, b := range bs {
+		n := b.last() - b.from + 1
+		all += n
+		if slices.ContainsFunc(ps, func(p piece) bool { return p.from <= b.from && b.from <= p.to }) {
+			cited += n
+		}
 	}
-	if first := bs[0].from; last-first < shortRules && !s.shows() && 2*cited >= last-first {
+	if first := bs[0].from; last-first < shortRules && !s.shows() && (2*cited >= all || isProcess(s.title)) {
 		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passage(first, last)}}
 	}
 	var out []evidence
@@ -179,6 +199,9 @@ func (s *section) joinEvidence(ps []piece) []evidence {
 		} else {
 			out = append(out, evidence{doc: s.doc, from: p.from, to: p.to, quote: []string{p.says}})
 		}
+	}
+	if opens := bs[0]; alone && opens.kind == paragraph && out[0].from-opens.from < maxOpening {
+		out[0].from = opens.from // the sentence that the rest speaks of
 	}
 	for i := range out {
 		e := &out[i]
@@ -190,9 +213,43 @@ func (s *section) joinEvidence(ps []piece) []evidence {
 				e.from = b.from
 			}
 		}
+		if alone && len(out) == 1 && last-bs[0].from < shortRules && !s.shows() && 4*(e.to-e.from) >= 3*(last-bs[0].from) {
+			e.from, e.to = bs[0].from, last // but for a line at its end
+		}
+		e.to = s.beforeTable(e.from, e.to)
 		e.passage = s.passage(e.from, e.to)
 	}
 	return out
+}
+
+// beforeTable returns to, where a quote from one line to the other ends within no HTML table, which
+// holds blocks of code and text. Else it is the last line of the table where the text before it
+// announces it, and the last line before it where none does.
+func (s *section) beforeTable(from, to int) int {
+	before, end, opened, announced := to, 0, 0, false
+	for _, b := range outermost(s.blocks) {
+		switch {
+		case b.from < from:
+			continue
+		case b.from > to:
+			if b.from > end {
+				return to
+			}
+			if !announced || b.last()-from >= maxRules {
+				return opened
+			}
+			to = b.last()
+		}
+		if b.kind == raw && b.from > end && b.from > from {
+			html := s.doc.markdownWithin(b.from, b.to)
+			if i := bytes.LastIndex(html, []byte("<table")); i >= 0 && !bytes.Contains(html[i:], []byte("</table")) {
+				rest := s.doc.src[s.doc.starts[b.from-1]:]
+				end, opened = b.from+bytes.Count(rest[:max(0, bytes.Index(rest, []byte("</table")))], []byte("\n")), before
+			}
+		}
+		before, announced = b.last(), announced && b.from <= end || b.kind == paragraph && strings.HasSuffix(b.run.text, ":")
+	}
+	return to
 }
 
 // pieces are the blocks of s that oblige, in order. A list is whole, with the paragraph
@@ -293,10 +350,10 @@ var asides = []struct {
 	titles string
 }{
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
-	{warned, strings.HasPrefix, "why |what happens "},
+	{warned, strings.HasPrefix, "why |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer|deprecated|legacy"},
 	{warned, equal, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
-	{weighed, equal, "mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+	{weighed, equal, "faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline"},
@@ -332,12 +389,15 @@ func (s *section) aside() bool {
 		return true
 	}
 	for p := s; p != nil; p = p.parent {
-		if isKnownHeading(p.title, weighed) {
+		if isKnownHeading(p.title, weighed) || slices.ContainsFunc(p.blocks, func(b block) bool { return informs.MatchString(b.run.text) }) {
 			return true
 		}
 	}
 	return false
 }
+
+// informs are the words of a section that says that it holds no rules.
+var informs = regexp.MustCompile(`(?i)\bsection is (?:purely |only )?(?:informational|informative|non-normative)\b|\brules above (?:overrule|take precedence)`)
 
 // ruleName is the title of a policy: one of one or two words is told by its document.
 func (s *section) ruleName(title string) string {
@@ -369,7 +429,7 @@ func weigh(text string, d *document, named bool) (best piece) {
 // should happen is no rule for them.
 func obligation(q string, d *document, named bool) int {
 	ws := words(q)
-	if len(ws) < 4 && !(len(ws) > 1 && strings.HasSuffix(q, ":")) || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) {
+	if len(ws) < 4 && !(len(ws) > 1 && strings.HasSuffix(q, ":")) || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) || strings.HasPrefix(strings.Join(ws[:2], " "), "for example") {
 		return 0
 	}
 	at, weight := obliging(ws)

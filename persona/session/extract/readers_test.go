@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -116,7 +117,7 @@ func TestReaders(t *testing.T) {
 		{"a label without a mark leads", "CONTRIBUTING.md", "# X\n\n## Commits\n\n**Don't**\n\n- Commit secrets to the repository.\n- Push straight to the main branch.\n",
 			[]string{"policy Commits (X) |  | lines 5-8"}},
 		{"rules that hold no longer", "CONTRIBUTING.md", "# X\n\n## Reviews\n\nThese rules no longer apply:\n\n- Contributors must sign the form on paper.\n", nil},
-		{"an exception behind a rule", "CONTRIBUTING.md", "# X\n\n## Reviews\n\n" + strings.Repeat("Tea is warm.\n\n", 9) + "Never sign it twice. All contributors must sign the form.\n\nThis does not hold for typos.\n",
+		{"an exception behind a rule", "CONTRIBUTING.md", "# X\n\n## Reviews\n\n" + strings.Repeat("Tea is warm.\n\n", 9) + "All contributors must sign the form.\n\nThis does not hold for typos.\n",
 			[]string{"policy Reviews (X) | All contributors must sign the form. This does not hold for typos. | lines 23-25"}},
 		{"a warning behind the steps", "a.md", "# Drop the database\n\n1. Stop the server.\n2. Drop it.\n\nNever do it on production.\n",
 			[]string{"process Drop the database | 2 steps: Stop the server … Drop it | lines 3-6"}},
@@ -173,6 +174,31 @@ func TestReaders(t *testing.T) {
 		{"where an office is described", "handbook.md", "# Jetty\n\n## Ops Team Responsibilities\n\nTo see what the ops team is responsible for, look at the board.\n", nil},
 		{"what an office does in a case", "handbook.md", "# Jetty\n\n## Ops Team Responsibilities\n\nThe ops team is there in a fire.\n\n1. Call the desk.\n2. Close the gate.\n3. Count the boats.\n", nil},
 		{"how a program is to be", "proposals/lamps.md", "# Lamps\n\n## Motivation\n\nIt is dark.\n\n## Set the lamp\n\n1. Call it once.\n2. Close the gate.\n\n```sh\nlamp on\nlamp off\n```\n\n## Drawbacks\n\nLight costs.\n\n## Alternatives\n\nMoon.\n", nil},
+		{"a short section whole", "GOVERNANCE.md", "# X\n\n## Consensus\n\nBoats are chosen by lazy consensus.\n\nMembers must not overrule a vote.\n\nA member may object within 3 days.\n\nOars are red.\n",
+			[]string{"policy Consensus (X) | Boats are chosen by lazy consensus. | lines 5-11"}},
+		{"a section but for its last line", "GOVERNANCE.md", "# X\n\n## Chair\n\nTea is warm.\n\nOars are red.\n\nMembers must elect a chair.\n\nSkegs are small.\n\nIt is dark. Boats float.\n\nMembers must not vote twice.\n\nLamps are red.\n",
+			[]string{"policy Chair (X) | Members must elect a chair. | lines 5-17"}},
+		{"the opening of a long section", "CONTRIBUTING.md", "# X\n\n## Reviews\n\nA review is read by two.\n\nContributors must sign every page. They must not sign it twice.\n\n" + strings.Repeat("Tea is warm.\n\n", 12),
+			[]string{"policy Reviews (X) | Contributors must sign every page. | lines 5-7"}},
+		{"a process that asks", "contributing/process.md", "# Card Process\n\nContributors should ask first. They must not hurry.\n\nTea is warm.\n\nTo learn if a card is needed, ask yourself:\n\n- Is it hard?\n- Is it big?\n- Is it new?\n- Is it red?\n\nWith one yes, a card it is.\n",
+			[]string{"policy Card Process | Contributors should ask first. | lines 3-14"}},
+		{"an announced table of HTML", "docs/coding-style.md", "# Style\n\n## Errors\n\nAlways handle all errors. Never drop them. You must do so like this:\n\n<table>\n<tr><th>Avoid</th></tr>\n<tr><td>\n\n```go\nf()\n```\n\n</td></tr>\n<tr><th>Better</th></tr>\n<tr><td>\n\n```go\n_ = f()\n```\n\n</td></tr>\n</table>\n\nBoats float.\n",
+			[]string{"policy Errors (Style) | Always handle all errors. | lines 5-21"}},
+		{"a table of HTML that a quote would end within", "docs/coding-style.md", "# Style\n\n## Errors must be handled\n\nAlways handle errors.\n\n<table>\n<tr><th>Avoid</th></tr>\n<tr><td>\n\n```go\n" + strings.Repeat("f()\n", 30) + "```\n\n</td></tr>\n</table>\n",
+			[]string{"policy Errors must be handled | Errors must be handled | lines 3-5"}},
+		{"a rule in a heading", "docs/coding-style.md", "# Style\n\n#### Never Use Panics\n\nUse errors.\n", []string{"policy Never Use Panics | Never Use Panics | lines 3-5"}},
+		{"an order of a manual in a heading", "docs/page.md", "# Page\n\n#### Never Use Panics\n\nUse errors.\n", nil},
+		{"terms that a lead promises", "GOVERNANCE.md", "# X\n\nCommon terminology used here is listed below:\n\n* **Harbour Team**: A group that owns the jetty and the gate.\n\n* **Float plan**: A card that says who is out.\n",
+			[]string{"role Harbour Team | A group that owns the jetty and the gate. | line 5", "term Float plan | A card that says who is out. | line 7"}},
+		{"bold words below another lead", "GOVERNANCE.md", "# X\n\nBoats used here are listed below:\n\n* **Float plan**: A card that says who is out.\n", nil},
+		{"responsibilities below a lead", "release.md", "# Release\n\nThe list.\n\nRelease manager responsibilities:\n\n* Cut the branch.\n* Close the gate.\n", []string{"role Release manager |  | lines 5-8"}},
+		{"a question about rules", "GOVERNANCE.md", "# X\n\n## FAQ\n\n### Who pays for it?\n\nMembers must pay.\n\n### Paying\n\nMembers must pay.\n", nil},
+		{"what says that it holds no rules", "GOVERNANCE.md", "# X\n\n## Answers\n\nThis section is informational. In case of doubt, the rules above overrule it.\n\n### Paying\n\nMembers must pay.\n", nil},
+		{"what is to be filled in is no rule", "CONTRIBUTING.md", "# X\n\n## Cards\n\nFor example, contributors must sign every page.\n", nil},
+		{"what a program prints as help", "runbooks/boats.md", "# Boats\n\nText.\n\n## Rewrite the boats\n\n```sh\n$ boat rewrite --help\nusage: boat rewrite\n\n  -h, --help            Show help.\n      --id=ID           The boat.\n      --color           Paint it.\n      --dry-run         Print only.\n```\n", nil},
+		{"a rule of a style guide that says what to do", "docs/coding-style.md", "# Style\n\nText.\n\n## Register the lamps\n\nWe register lamps at once. Use the desk for it, check the lamp and close the gate.\n", nil},
+		{"a bold label describes nothing", "a.md", "# Open the jetty\n\n**Getting the paint and a brush**\n\nPaint lies in the shed by the gate.\n\n1. Wash the boats.\n2. Check the paint.\n3. Close the shed.\n",
+			[]string{"process Open the jetty | Paint lies in the shed by the gate. | lines 3-9"}},
 		{"a rationale is no rule", "CONTRIBUTING.md", "# X\n\n## Rationale\n\nContributors must sign every page.\n", nil},
 		{"what was done already", "goals/completed/boats.md", "# Paint the boats\n\n1. Wash them.\n2. Paint them.\n", nil},
 		{"steps too long for a description", "a.md", "# Opening the jetty\n\n1. Read the forecast of the day and of the day after it, and write both of them on the board at the gate.\n2. Put out the flag.\n",
@@ -188,7 +214,7 @@ func TestReaders(t *testing.T) {
 		{"what is not done is a rule", "CONTRIBUTING.md", "# X\n\n## Changing boats\n\nBoats must not be changed in June. Nothing new is added then. It is not good.\n\nTea is warm.\n\nTea is hot.\n\nTea is green.\n",
 			[]string{"policy Changing boats (X) | Boats must not be changed in June. | line 5"}},
 		{"what somebody does is a rule", "GOVERNANCE.md", "# X\n\n## Changing the charter\n\nA change is approved by the council. It is reviewed by two maintainers. Members are given 14 days to object.\n",
-			[]string{"policy Changing the charter | Members are given 14 days to object. | line 5"}},
+			[]string{"policy Changing the charter | A change is approved by the council. | line 5"}},
 		{"what instructs nobody is no procedure, and in a charter a rule", "GOVERNANCE.md", "# X\n\n## Adding members\n\nMembers are approved by the council within 14 days. Their number is chosen by the chair. Boats are blue. Members may leave.\n",
 			[]string{"policy Adding members (X) | Members are approved by the council within 14 days. | line 5"}},
 		{"what tells of the text or what a thing is obliges nobody", "CONTRIBUTING.md", "# X\n\n## 4.2 Boats on land\n\nIn this section, we follow a boat to the shed.\n\nThis page should help all who work here.\n\nWe can't always be there for all of you.\n\nWe do not control the members of the club.\n\nWe expect it to change.\n\n## What is a boat?\n\nMembers must have one by June.\n\n## Tips for members\n\nMembers must row with two others.\n\n## 4.3 Boats at sea\n\nMembers must row with two others.\n\n<!--\nMembers must never row alone.\n-->\n",
@@ -338,6 +364,7 @@ func TestDatedFile(t *testing.T) {
 	for name, dated := range map[string]bool{
 		"2026-03-01": true, "20260301": true, "board-2026-03-01": true, "2026-03-01-board": true, "board_2026_03_01": true, "board-1999.12.31": true,
 		"travel-policy-2026": false, "2026": false, "2026-03": false, "2026-28": false, "20269901": false, "120260301": false, "202603011": false, "policy-20301": false,
+		"20260301-sign-every-page": false, "2026-03-01-board-call": true,
 	} {
 		e := drive(t, request("a/"+name+".md", "# Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n"))
 		if got := len(e.Atoms) == 0; got != dated {
@@ -347,6 +374,56 @@ func TestDatedFile(t *testing.T) {
 		if got := slices.ContainsFunc(e.Notes, func(n session.Note) bool { return n.Title == want }); got != dated {
 			t.Errorf("%s: %+v, want the note %v", name, e.Notes, dated)
 		}
+	}
+}
+
+// TestHistory: what is done, refused or to be filled in, by its folder or front matter, lays down
+// no rule, and a note says why each was left out.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	const rule = "# Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n"
+	for _, tt := range []struct{ path, front, why string }{
+		{"docs/proposals-done/a.md", "", "in a folder named done"}, {"docs/rejected/a.md", "", "in a folder named rejected"}, {"template/a.md", "", "in a folder named template"},
+		{"docs/a.md", "---\ntype: proposal\nstatus: completed\n---\n\n", "its front matter says completed"}, {"proposals/a.md", "---\nstatus: implemented\n---\n\n", "its front matter says implemented"},
+		{"docs/a.md", "---\nstatus: rejected\n---\n\n", "its front matter says rejected"},
+		{"definition-of-done/a.md", "", ""}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},
+	} {
+		e := drive(t, request(tt.path, tt.front+rule))
+		told := slices.ContainsFunc(e.Notes, func(n session.Note) bool { return strings.Contains(n.Content, tt.path+" ("+tt.why+")") })
+		if past := tt.why != ""; (len(e.Atoms) == 0) != past || told != past {
+			t.Errorf("%s %q: %q, notes %+v", tt.path, tt.front, spoken(e), e.Notes)
+		}
+	}
+}
+
+// TestEverySectionIsTold: the notes count and name the sections that gave nothing, and name all that
+// max_atoms leaves out.
+func TestEverySectionIsTold(t *testing.T) {
+	t.Parallel()
+	text := "# Boats\n\nBoats float.\n\n"
+	for i := range 14 {
+		text += fmt.Sprintf("## Rule %c\n\nContributors must sign page %d.\n\n", 'A'+i, i)
+	}
+	r := request("CONTRIBUTING.md", text)
+	r.MaxAtoms = 1
+	e := drive(t, r)
+	last := e.Notes[len(e.Notes)-1]
+	if want := "left out: 13 (13 over max_atoms); 1 section said nothing to propose"; last.Title != want || !strings.Contains(last.Content, "Nothing was found in: CONTRIBUTING.md:1.") {
+		t.Errorf("got %+v, want %q", last, want)
+	}
+	if left := e.Notes[1].Content; strings.Count(left, "Rule ") != 13 {
+		t.Errorf("not all are named: %s", left)
+	}
+}
+
+// TestSetOfComponents: a README without a heading that says of its repository that it is a set of
+// components presents a product, whose manual tells users what they can do.
+func TestSetOfComponents(t *testing.T) {
+	t.Parallel()
+	const manual = "# Tour\n\n## Paint the boats\n\n1. Wash them.\n2. Paint them.\n3. Close the shed.\n"
+	e := drive(t, request("README.md", "## Overview\n\nJetty is a set of components that count the boats.\n", "docs/tour.md", manual))
+	if d := cmp.Diff([]string{"system Jetty | Jetty is a set of components that count the boats. | line 3"}, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 

@@ -6,10 +6,17 @@ import (
 	"strings"
 )
 
-// responsible reads "The X is responsible for …" where a section begins with it; further on it
-// tells who acts in what the section is about.
+// responsible reads a list below "X responsibilities:", and "The X is responsible for …" where a section
+// begins with it; further on it tells who acts in what the section is about.
 func (s *section) responsible() []candidate {
 	var out []candidate
+	for i, b := range s.blocks[:max(0, len(s.blocks)-1)] {
+		if title, is := responsibilitiesOf(strings.TrimRight(b.run.text, " :*_")); is && b.kind == paragraph && leads(b) && s.blocks[i+1].kind == bullets && name(title, false) {
+			e := evidence{doc: s.doc, from: b.from, to: s.blocks[i+1].last(), quote: []string{b.run.text}}
+			e.passage = s.passage(e.from, e.to)
+			out = append(out, candidate{kind: role, title: capital(title), score: scoreRole, evidence: []evidence{e}})
+		}
+	}
 	for i, b := range s.blocks[:min(1, len(s.blocks))] {
 		for _, t := range b.texts() {
 			for _, sentence := range sentences(t.run.text) {
@@ -121,7 +128,7 @@ func (s *section) tellsOf(title string) bool {
 
 var (
 	// comesToHold are the words of how somebody comes to an office, which is a rule and not the office.
-	comesToHold = regexp.MustCompile(`(?i)^new |\b(?:elect|nominat|becom|appoint|resign)(?:s|e|es|ed|ing|ions?)?\b|\bcandidates?\b|\bconsists? of\b|\bvotes?\b`)
+	comesToHold = regexp.MustCompile(`(?i)^new |\b(?:elect|nominat|becom|appoint|resign)(?:s|e|es|ed|ing|ions?)?\b|\bcandidates?\b|\bconsists? of\b|\bvotes?\b|\bstatus (?:may|can|is) `)
 	// counted are those of who holds it, and where they are listed.
 	counted = regexp.MustCompile(`(?i)\b(?:[0-9]+|two|three|four|five|six|seven|eight|nine|ten) (?:\S+ ){0,3}(?:maintainers|contributors|members|companies|committers|leads)\b|\b(?:listed|tracked|found|currently|existing)\b|@|https?:`)
 )

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -105,14 +106,14 @@ func splitAlias(name string) (string, []string) {
 // readDefinitionLists reads the definition lists, definition tables and bold lists of s.
 func (s *section) readDefinitionLists() []candidate {
 	var out []candidate
-	for _, b := range s.blocks {
+	for i, b := range s.blocks {
 		switch b.kind {
 		case definitions:
 			out = append(out, s.definitionList(b)...)
 		case table:
 			out = append(out, s.definitionTable(b)...)
 		case bullets:
-			out = append(out, s.boldList(b)...)
+			out = append(out, s.boldList(b, i > 0 && leads(s.blocks[i-1]) && defines.MatchString(s.blocks[i-1].run.text))...)
 		case paragraph:
 			if lead, rest, ok := b.run.lead(); ok && lead.kind == strong && name(lead.text, false) && definable(rest) && s.topic() == glossary {
 				out = append(out, s.newDefinition(lead.text, rest, b, scoreBold))
@@ -226,9 +227,9 @@ func (s *section) definitionTable(b block) []candidate {
 }
 
 // boldList reads "- **Name**: text". In a section that lists things, the name
-// may also be a link or code; elsewhere the text must read as a definition.
-func (s *section) boldList(b block) []candidate {
-	if !s.listing() {
+// may also be a link or code; below a lead that promises terms a bold word names one.
+func (s *section) boldList(b block, led bool) []candidate {
+	if !s.listing() && !led {
 		return nil
 	}
 	var out []candidate
@@ -237,10 +238,13 @@ func (s *section) boldList(b block) []candidate {
 		if head, tail, dash := strings.Cut(it.run.text, " - "); !ok && dash && s.topic() == roles {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
-		if !ok || !s.leads(lead) || !s.explainsName(rest) {
+		if !ok || !s.leads(lead) || !s.explainsName(rest) || !s.listing() && lead.kind != strong {
 			continue
 		}
 		c := s.newDefinition(lead.text, rest, block{from: it.from, to: it.to, run: it.run}, scoreGlossary-5)
+		if ws := words(lead.text); led && c.kind == term && roleNoun(singular(ws[len(ws)-1])) {
+			c.kind = role
+		}
 		if lead.kind == codeSpan {
 			c.title = lead.text // a command is called as it is typed
 		}
@@ -248,6 +252,9 @@ func (s *section) boldList(b block) []candidate {
 	}
 	return out
 }
+
+// defines are the words of a lead that promises terms and what they mean.
+var defines = regexp.MustCompile(`(?i)\b(?:terminology|terms|definitions|vocabulary)\b`)
 
 // explainsName reports whether the text behind a name in a list says what it is.
 // Duties may be two words, a definition outside a list of names may not be news.
@@ -425,6 +432,9 @@ func (r run) sets(subject, before string) bool {
 // headNoun is the word a predicate turns on: the last before its first relative
 // clause or preposition, participles passed over.
 func headNoun(pred string) string {
+	if what, of, ok := cutAny(pred, "set of ", "collection of ", "suite of "); ok && len(words(what)) < 3 {
+		return singular(headNoun(of))
+	}
 	head := ""
 	for _, w := range words(pred) {
 		if in("that which who whose for of to used in on with by from where when within and or as designed written built into at between", w) {

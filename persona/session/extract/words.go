@@ -130,7 +130,7 @@ func systemNoun(w string) bool {
 	return in("tool toolkit toolchain service platform system application app software program library framework server client registry "+
 		"database daemon engine api cli utility package module plugin runtime compiler bundler linter manager repository website "+
 		"ui dashboard broker queue cache proxy gateway sdk interpreter parser generator implementation wrapper extension shell editor "+
-		"middleware driver store scheduler autoscaler offering orchestrator backend frontend environment compiler script toolset framework", w)
+		"component middleware driver store scheduler autoscaler offering orchestrator backend frontend environment compiler script toolset framework", w)
 }
 
 // articleFirst reports whether a definition begins as a definition does: with an
