@@ -176,7 +176,7 @@ func TestReaders(t *testing.T) {
 		{"how a program is to be", "proposals/lamps.md", "# Lamps\n\n## Motivation\n\nIt is dark.\n\n## Set the lamp\n\n1. Call it once.\n2. Close the gate.\n\n```sh\nlamp on\nlamp off\n```\n\n## Drawbacks\n\nLight costs.\n\n## Alternatives\n\nMoon.\n", nil},
 		{"a short section whole", "GOVERNANCE.md", "# X\n\n## Consensus\n\nBoats are chosen by lazy consensus.\n\nMembers must not overrule a vote.\n\nA member may object within 3 days.\n\nOars are red.\n",
 			[]string{"policy Consensus (X) | Boats are chosen by lazy consensus. | lines 5-11"}},
-		{"a section but for its last line", "GOVERNANCE.md", "# X\n\n## Chair\n\nTea is warm.\n\nOars are red.\n\nMembers must elect a chair.\n\nSkegs are small.\n\nIt is dark. Boats float.\n\nMembers must not vote twice.\n\nLamps are red.\n",
+		{"a section but for its last line", "GOVERNANCE.md", "# X\n\n## Chair\n\nTea is warm.\n\nMembers must elect a chair.\n\nOars are red.\n\nSkegs are small.\n\nIt is dark. Boats float.\n\nMembers must not vote twice.\n\nLamps are red.\n",
 			[]string{"policy Chair (X) | Members must elect a chair. | lines 5-17"}},
 		{"the opening of a long section", "CONTRIBUTING.md", "# X\n\n## Reviews\n\nA review is read by two.\n\nContributors must sign every page. They must not sign it twice.\n\n" + strings.Repeat("Tea is warm.\n\n", 12),
 			[]string{"policy Reviews (X) | Contributors must sign every page. | lines 5-7"}},
