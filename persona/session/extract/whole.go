@@ -1,0 +1,96 @@
+package extract
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// shortRules is the lines up to which a section with a rule is quoted whole.
+const shortRules = 24
+
+// isProcess reports whether a heading calls what stands below it a process, which is one whole.
+func isProcess(title string) bool {
+	ws := words(title)
+	return len(ws) > 1 && in("process procedure", ws[len(ws)-1])
+}
+
+// maxOpening is how far in front of a section's first rule its opening may begin to be quoted with it.
+const maxOpening = 4
+
+// joinEvidence returns the evidence of pieces: all that stands from the first to the last, and what
+// limits them before and behind, the opening too where alone tells that nothing else cites it; of
+// a short section all. A section of more than maxRules lines is quoted place by place.
+func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
+	bs := outermost(s.blocks)
+	last := bs[len(bs)-1].last()
+	cited, all := 0, 0
+	for _, b := range bs {
+		n := b.last() - b.from + 1
+		all += n
+		if slices.ContainsFunc(ps, func(p piece) bool { return p.from <= b.from && b.from <= p.to }) {
+			cited += n
+		}
+	}
+	if first := bs[0].from; last-first < shortRules && !s.shows() && (2*cited >= all || isProcess(s.title)) {
+		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passage(first, last)}}
+	}
+	var out []evidence
+	for _, p := range ps {
+		if n := len(out); n > 0 && p.to-out[n-1].from < maxRules {
+			out[n-1].to = p.to
+		} else {
+			out = append(out, evidence{doc: s.doc, from: p.from, to: p.to, quote: []string{p.says}})
+		}
+	}
+	if opens := bs[0]; alone && opens.kind == paragraph && out[0].from-opens.from < maxOpening {
+		out[0].from = opens.from // the sentence that the rest speaks of
+	}
+	for i := range out {
+		e := &out[i]
+		for k, b := range bs {
+			if b.from > e.to && b.kind == paragraph && restricts(b.run.text) && b.last()-e.from < maxRules {
+				e.to = b.last()
+			}
+			if k+1 < len(bs) && bs[k+1].from == e.from && b.kind == paragraph && e.to-b.from < maxRules && pronounFirst(bs[k+1].run.text) {
+				e.from = b.from
+			}
+		}
+		if alone && len(out) == 1 && last-bs[0].from < shortRules && !s.shows() && 4*(e.to-e.from) >= 3*(last-bs[0].from) {
+			e.from, e.to = bs[0].from, last // but for a line at its end
+		}
+		e.to = s.beforeTable(e.from, e.to)
+		e.passage = s.passage(e.from, e.to)
+	}
+	return out
+}
+
+// beforeTable returns to, where a quote from one line to the other ends within no HTML table, which
+// holds blocks of code and text. Else it is the last line of the table where the text before it
+// announces it, and the last line before it where none does.
+func (s *section) beforeTable(from, to int) int {
+	before, end, opened, announced := to, 0, 0, false
+	for _, b := range outermost(s.blocks) {
+		switch {
+		case b.from < from:
+			continue
+		case b.from > to:
+			if b.from > end {
+				return to
+			}
+			if !announced || b.last()-from >= maxRules {
+				return opened
+			}
+			to = b.last()
+		}
+		if b.kind == raw && b.from > end && b.from > from {
+			html := s.doc.markdownWithin(b.from, b.to)
+			if i := bytes.LastIndex(html, []byte("<table")); i >= 0 && !bytes.Contains(html[i:], []byte("</table")) {
+				rest := s.doc.src[s.doc.starts[b.from-1]:]
+				end, opened = b.from+bytes.Count(rest[:max(0, bytes.Index(rest, []byte("</table")))], []byte("\n")), before
+			}
+		}
+		before, announced = b.last(), announced && b.from <= end || b.kind == paragraph && strings.HasSuffix(b.run.text, ":")
+	}
+	return to
+}
