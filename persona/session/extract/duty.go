@@ -22,6 +22,7 @@ var duties = compilePatterns([]duty{
 	{"must mustn't mustn’t shall / !have likely surely", 3},
 	{"not / forbidden prohibited mandatory", 0},
 	{"forbidden prohibited mandatory", 3},
+	{"<you / should / expect", 0},
 	{"<this it that everything which / should / be", 0},
 	{"should / be / able fine ok okay good enough safe sufficient available running visible similar redirected", 0},
 	{"should / have / been had done seen made taken", 0},

@@ -276,6 +276,9 @@ func (s *section) isCourse(bs []block, i int) bool {
 	if b.kind != steps && b.kind != bullets || areLinksOnly(b.items) || beginWithLinks(b.items) || i > 0 && leads(bs[i-1]) && itself.MatchString(bs[i-1].run.text) {
 		return false
 	}
+	if 4*count(b.items, func(it item) bool { return begins(it.run.text, "avoid prefer never always don't don’t") }) >= len(b.items) {
+		return false // rules
+	}
 	if b.kind == steps && 3*ordering(b.items) >= len(b.items) {
 		return true
 	}
@@ -291,6 +294,12 @@ func (s *section) isCourse(bs []block, i int) bool {
 
 // itself are the words of a lead to what happens without anybody.
 var itself = regexp.MustCompile(`(?i)\bautomatic(?:ally)?\b|\btriggers?\b`)
+
+// begins reports whether a text begins with one of these words.
+func begins(text, list string) bool {
+	ws := words(text)
+	return len(ws) > 0 && in(list, ws[0])
+}
 
 // stepsAhead are the words of a heading or a lead below which the steps stand.
 var stepsAhead = regexp.MustCompile(`(?i)\b(?:steps|process|procedure|workflow|lifecycle)\b`)
