@@ -118,9 +118,8 @@ type State struct {
 	tasksOf    *okf.Graph // that they are of, nil for none
 }
 
-// SkimLedgers has s, and what Next makes of it, skim the ledgers ([event.Reader]): Tries, Notes and Permits are then
-// not known.
-func (s *State) SkimLedgers() { s.reader.Skims = true }
+// Reader returns what reads the ledgers, for whoever reads the same files.
+func (s *State) Reader() *event.Reader { return s.reader }
 
 // Of returns the State of a bundle, whose files and folders should have git's object ids, as those
 // of [repo.TreeFS] have: without them nothing is cached. cache may be nil.

@@ -44,10 +44,9 @@ type repoFacts struct {
 
 func newGround(ctx context.Context, r *repo.Repo) *repoFacts {
 	unruled, none := config.Default(), state.Of(nil, nil)
-	none.SkimLedgers() // what the range adds to them, lines reads whole
 	return &repoFacts{
 		ctx: ctx, repo: r, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
-		machines: map[repo.OID]bool{}, lines: &event.Reader{}, state: none, states: newCache[*state.State](fewStates), ruled: map[repo.OID]bool{},
+		machines: map[repo.OID]bool{}, lines: none.Reader(), state: none, states: newCache[*state.State](fewStates), ruled: map[repo.OID]bool{},
 		slows: newCache[*rules.Governance](fewTrees), buffers: newCache[gate.Buffer](fewTrees), ledgers: newCache[[]event.Record](someLedgers),
 		diffs: newCache[[]repo.Change](fewTrees), atoms: newCache[*okf.Atom](fewTrees), charters: newCache[constitution](fewTrees),
 		anchors: map[repo.OID]bool{},

@@ -336,8 +336,7 @@ func (m *maze) check(from repo.OID, forget bool) ([]string, Report) {
 // forget makes a history as one of which nothing but its commits was read.
 func (h *history) forget() {
 	none := state.Of(nil, nil)
-	none.SkimLedgers()
-	h.lines, h.states, h.state = &event.Reader{}, newCache[*state.State](0), none
+	h.lines, h.states, h.state = none.Reader(), newCache[*state.State](0), none
 	h.slows, h.buffers, h.ledgers = newCache[*rules.Governance](0), newCache[gate.Buffer](0), newCache[[]event.Record](0)
 	h.parsed = map[repo.OID]*config.Config{}
 	h.diffs, h.atoms, h.charters = newCache[[]repo.Change](0), newCache[*okf.Atom](0), newCache[constitution](0)

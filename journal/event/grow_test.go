@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -159,44 +158,5 @@ func TestASumCanBeKept(t *testing.T) {
 	}
 	if diff := cmp.Diff(sum, back); err != nil || diff != "" {
 		t.Error(err, diff)
-	}
-}
-
-// A Reader that skims knows of every line what a plain one knows, but the data of sessions and permits, and cuts
-// nothing out of lines whose data it cannot find the end of.
-func TestSkims(t *testing.T) {
-	const head, tail = `"kind":"session","run":"r","seq":%d,"task":"tasks/a","ts":"2026-03-02T09:00:00Z","v":1}` + "\n", `"turns":1}`
-	session := func(seq int, from string) string { return from + fmt.Sprintf(head, seq) }
-	file := strings.Join([]string{
-		`{"data":{"attempt":1},"kind":"claim","run":"r","seq":1,"task":"tasks/a","ts":"2026-03-02T09:00:00Z","v":1}` + "\n",
-		session(2, `{"cost_micro_usd":7,"data":{"brief":"b","contract":{"engagement":"e","hash":"h","role":"r","surface":"s","voice":"v"},"outcome":"o","substrate":"s",`+tail+`,`),
-		session(3, `{"data":{"brief":"},{","outcome":"o","substrate":"s",`+tail+`,`),
-		session(4, `{"data":{"brief":"\"},","outcome":"o","substrate":"s",`+tail+`,`),
-		session(5, `{"data": {"brief":"b","outcome":"o","substrate":"s",`+tail+`,`),
-		`{"kind":"outcome","run":"r","seq":6,"task":"tasks/a","ts":"2026-03-02T09:00:01Z","v":1,"data":{"artifacts":"","verdict":"review"},"cost_micro_usd":5}` + "\n",
-	}, "")
-	want, err := Read([]byte(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	skims := Reader{Skims: true}
-	got, err := skims.Read([]byte(file))
-	if err != nil || len(got) != len(want) {
-		t.Fatalf("%d of %d records: %v", len(got), len(want), err)
-	}
-	for i := range want {
-		if cut := i == 1 || i == 2; cut != (got[i].Data == nil) {
-			t.Errorf("line %d: data %v", i+1, got[i].Data)
-		}
-		if got[i].Data == nil {
-			want[i].Data = nil
-		}
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-	claim := `{"data":{"x":{"y":1},"kind":"session","z":2},"kind":"claim","run":"r","seq":1,"ts":"2026-03-02T09:00:00Z","v":1}`
-	if got := cutData([]byte(claim)); string(got) != claim {
-		t.Errorf("a claim whose data says that it is a session became %s", got)
 	}
 }

@@ -80,20 +80,6 @@ func formatRecord(r Record) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// cutData returns the line of a session or permit without its data. It returns any other line, and one that Append
-// would write in another way, as it is.
-func cutData(line []byte) []byte {
-	from := bytes.Index(line, []byte(`"data":{`))
-	for _, next := range []string{`},"kind":"session",`, `},"kind":"anchor",`} {
-		to := bytes.Index(line, []byte(next)) + len("},")
-		if from < 1 || to < from || bytes.LastIndexByte(line[:from], '{') > 0 || bytes.IndexAny(line[to:], "{}") != len(line)-to-1 || bytes.IndexByte(line, '\\') >= 0 {
-			continue // only the braces of the line and of its data are sure not to lie in the data
-		}
-		return slices.Concat(line[:from], line[to:])
-	}
-	return line
-}
-
 // decode reads one line without its newline.
 func decode(line []byte) (Record, error) {
 	if !utf8.Valid(line) {

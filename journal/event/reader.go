@@ -13,9 +13,6 @@ import (
 // the new lines. Callers share the records and slices, so nobody may change them or the bytes they were read from.
 // Its zero value is ready. It is not safe for concurrent use.
 type Reader struct {
-	// Skims leaves out the Data of sessions and permits, which is two thirds of the work, and does not check it.
-	Skims bool
-
 	files map[string]*readFile // by their first lines, which differ between runs
 	size  int                  // of all files, in bytes
 }
@@ -41,7 +38,7 @@ func (m *Reader) fileOf(b []byte) *readFile {
 	if t := m.files[string(first)]; t != nil {
 		return t
 	}
-	t := &readFile{skims: m.Skims}
+	t := &readFile{}
 	if len(first) > 0 {
 		if m.files == nil || m.size > readerBytes {
 			m.files, m.size = map[string]*readFile{}, 0
@@ -53,11 +50,10 @@ func (m *Reader) fileOf(b []byte) *readFile {
 
 // readFile is the longest state of a file that was read, up to its first malformed line.
 type readFile struct {
-	skims bool
-	file  []byte
-	recs  []Record
-	ends  []int // offsets of their lines' ends
-	seen  map[recordKey]int
+	file []byte
+	recs []Record
+	ends []int // offsets of their lines' ends
+	seen map[recordKey]int
 
 	sum    hash.Hash // of the first bytes of file
 	summed int       // how many bytes sum covers
@@ -82,7 +78,7 @@ func (t *readFile) read(b []byte) ([]Record, error) {
 		return t.recs[: i+1 : i+1], nil
 	}
 	if !bytes.HasPrefix(b, t.file) || t.seen == nil {
-		*t = readFile{skims: t.skims, seen: map[recordKey]int{}}
+		*t = readFile{seen: map[recordKey]int{}}
 	}
 	err := t.readNewLines(b)
 	return t.recs[:len(t.recs):len(t.recs)], err
@@ -96,10 +92,6 @@ func (t *readFile) readNewLines(b []byte) error {
 		if !whole {
 			return &Torn{Line: n}
 		}
-		length := len(line)
-		if t.skims {
-			line = cutData(line)
-		}
 		r, err := decode(line)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
@@ -108,7 +100,7 @@ func (t *readFile) readNewLines(b []byte) error {
 		if first, again := t.seen[k]; again {
 			return fmt.Errorf("line %d: record %d of %s again, first on line %d; restore the file from git", n, r.Seq, r.Run, first)
 		}
-		at += length + 1
+		at += len(line) + 1
 		t.seen[k], t.recs, t.ends, t.file = n, append(t.recs, r), append(t.ends, at), b[:at:at]
 	}
 	return nil
