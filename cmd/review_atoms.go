@@ -168,21 +168,29 @@ func (v *view) atomBeside(a proposedAtom, texts []citation) string {
 	return b.String()
 }
 
+// provenance are the lines below sources and generated of front matter that have no room for words.
+var provenance = regexp.MustCompile(`^(?:sources:|generated: \{by: \S+, at: \S+\}| +(?:- )?(?:id|resource|blob|text): \S+| +title: lines? [\d, -]+)\n?$`)
+
 // withoutProvenance returns the file of an atom without what odd wrote of where it is from, which is shown
-// beside it: the front matter's sources and generated, and the footnotes of its sources.
+// beside it: the front matter's sources and generated, and the footnotes of its sources. A line of
+// another form than odd's is shown.
 func (a proposedAtom) withoutProvenance() string {
 	var out strings.Builder
-	front, dropped := 0, false
+	front, below, dropped := 0, false, false // below sources or generated
 	for line := range strings.Lines(string(a.Bytes())) {
 		inside := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "---")
 		switch {
 		case strings.TrimRight(line, "\n") == "---" && front < 2:
 			front, dropped = front+1, false
-		case front == 1 && !inside:
+		case front == 1:
 			key, _, _ := strings.Cut(line, ":")
-			dropped = key == "sources" || key == "generated"
+			below = inside && below || key == "sources" || key == "generated"
+			dropped = below && provenance.MatchString(line)
 		case front == 2:
-			note := slices.ContainsFunc(a.Sources, func(s okf.Source) bool { return strings.HasPrefix(line, "[^"+s.ID+"]: ") })
+			note := slices.ContainsFunc(a.Sources, func(s okf.Source) bool {
+				rest, ours := strings.CutPrefix(line, fmt.Sprintf("[^%s]: [%s, %s](%s", s.ID, s.Resource, s.Title, okf.LinkTo(a.at.Path, s.Resource)))
+				return ours && lineAnchor.MatchString(rest)
+			})
 			dropped = note || dropped && line == "\n" // with the blank line below
 		}
 		if !dropped {
@@ -193,6 +201,7 @@ func (a proposedAtom) withoutProvenance() string {
 }
 
 var (
+	lineAnchor = regexp.MustCompile(`^#L\d+(?:-L\d+)?\)\n?$`)
 	footnote   = regexp.MustCompile(`\[\^[^\]]+\]`)
 	listMarker = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s`)
 )

@@ -3,6 +3,9 @@ package cmd
 import (
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/okf"
 )
 
 func TestHeadingAbove(t *testing.T) {
@@ -37,5 +40,18 @@ func TestQuotes(t *testing.T) {
 		if got := quotes([]byte(body), cited); got != want {
 			t.Errorf("quotes(%q) = %v, want %v", body, got, want)
 		}
+	}
+}
+
+func TestWithoutProvenance(t *testing.T) {
+	text := "---\ntype: term\nid: a\nsources:\n  - id: s1\n    resource: docs/a.md\n    title: lines 3-5\n    note: hidden words\ngenerated: {by: odd/1, at: 2026-01-01T00:00:00Z}\n---\n\n> Keel.[^s1]\n\n" +
+		"[^s1]: Deploys need no review.\n\n[^s1]: [docs/a.md, lines 3-5](../../docs/a.md#L3-L5)\n"
+	a, err := okf.Parse("terms/a.md", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "---\ntype: term\nid: a\n    note: hidden words\n---\n\n> Keel.[^s1]\n\n[^s1]: Deploys need no review.\n"
+	if got := (proposedAtom{a, review.Path{Path: "knowledge/terms/a.md"}}).withoutProvenance(); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

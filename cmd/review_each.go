@@ -174,13 +174,13 @@ func (w *walker) askAll(ctx context.Context) error {
 			return err
 		}
 		d.Reason = ""
+		if _, open := w.draft[w.atoms[i].at.Path]; open && slices.Contains([]string{"a", "accept", "o", "owner", "v", "verify"}, key) {
+			w.writeTTY("your edit has an error, so it would not be taken; e opens it again, r drops it\n")
+			said = true
+			continue
+		}
 		switch key {
 		case "a", "accept", "v", "verify":
-			if _, open := w.draft[w.atoms[i].at.Path]; open {
-				w.writeTTY("your edit has an error, so it would not be taken; e opens it again, r drops it\n")
-				said = true
-				continue
-			}
 			if d.Take = review.Accept; key[0] == 'v' {
 				d.Take = review.Verified
 			}

@@ -162,7 +162,7 @@ func (v *view) preflightTask(ctx context.Context, t board.Task) []string {
 	return no
 }
 
-// checkNames refuses a kind that odd does not know and a role that no atom is; "" is neither.
+// checkNames refuses a kind that odd does not know and what is no role; "" is neither.
 func (v *view) checkNames(verb, kind, role string) error {
 	if kind != "" && !slices.Contains(board.Kinds(), kind) {
 		way := "use one of " + strings.Join(board.Kinds(), ", ")
@@ -174,10 +174,21 @@ func (v *view) checkNames(verb, kind, role string) error {
 	if role == "" {
 		return nil
 	}
-	if _, err := v.graph.Find(role); err != nil {
-		return usage("%s: role %v", verb, err)
+	isRole := func(typ string) bool { return strings.EqualFold(typ, "role") }
+	if a, err := v.graph.Find(role); err == nil && isRole(a.Type) {
+		return nil
 	}
-	return nil
+	var roles []string
+	for _, a := range v.graph.OfType(isRole) {
+		roles = append(roles, string(a.ID))
+	}
+	way := "the roles are " + strings.Join(roles, ", ")
+	if near := okf.Nearest(role, roles); near != "" {
+		way = "did you mean " + near + "?"
+	} else if len(roles) == 0 {
+		way = "there is none yet; a role is an atom of type role"
+	}
+	return usage("%s: no role %q; %s", verb, role, way)
 }
 
 // fileTask returns the changes that file a new task, and their message.

@@ -181,8 +181,11 @@ type CodeBlock struct {
 // CodeBlocks returns the fenced blocks of the body in order, but not those inside a list
 // or a quote.
 func (a *Atom) CodeBlocks() (out []CodeBlock) {
-	fence, line := "", a.BodyLine
+	fence, line, comment := "", a.BodyLine, false
 	for text := range bytes.Lines(a.Body()) {
+		if fence == "" {
+			text, comment = cutComments(text, comment)
+		}
 		before, code := fence, false
 		fence, code = trackFence(fence, text)
 		switch n := len(out) - 1; {
@@ -196,6 +199,25 @@ func (a *Atom) CodeBlocks() (out []CodeBlock) {
 		line++
 	}
 	return out
+}
+
+// cutComments returns a line without its HTML comments. open says that one is open before the line, and
+// then whether one is open after it.
+func cutComments(line []byte, open bool) (out []byte, still bool) {
+	for {
+		if open {
+			_, rest, closed := bytes.Cut(line, []byte("-->"))
+			if !closed {
+				return out, true
+			}
+			line = rest
+		}
+		before, rest, opens := bytes.Cut(line, []byte("<!--"))
+		if out = append(out, before...); !opens {
+			return out, false
+		}
+		line, open = rest, true
+	}
 }
 
 // unescape resolves the backslashes and entities of a link's target.

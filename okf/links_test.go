@@ -194,3 +194,16 @@ func TestLinkTo(t *testing.T) {
 		}
 	}
 }
+
+// A fenced block within an HTML comment is no block: no page shows it.
+func TestCodeBlocksInComments(t *testing.T) {
+	t.Parallel()
+	a, err := Parse("a.md", []byte("---\ntype: term\nid: a\n---\n\n<!-- a template:\n```json\n{}\n```\n-->\n\n```sh\n<!-- kept -->\n```\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := a.CodeBlocks()
+	if len(got) != 1 || got[0].Info != "sh" || got[0].Text != "<!-- kept -->\n" || got[0].Open {
+		t.Errorf("got %+v, want the block that runs sh", got)
+	}
+}

@@ -150,6 +150,9 @@ func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string)
 	case tip != ch.c.base:
 		return pipeline.HeldMoved, fmt.Sprintf("%s got new commits: it was at %.10s and is at %.10s", ch.d.landingBranch().name, ch.c.base, tip)
 	}
+	if gate.Distrusted(state.Results(ch.d.at.tasks()), ch.c.task.Kind) { // since it was tried
+		return pipeline.HeldKind, "people rejected the last three results of this kind of task"
+	}
 	signs, err := ch.d.repo.Active(ctx, ch.d.landingBranch().ref, ch.candidate.Paths(), ch.d.Now().Add(-activeFor))
 	if err != nil {
 		return pipeline.HeldActive, err.Error()

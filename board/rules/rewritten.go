@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/journal/event"
@@ -99,7 +100,8 @@ func (a *Act) squashedRun() (end *Line) {
 // IsSquash reports that the act adds a whole run, which no commit by odd does.
 func (a *Act) IsSquash() bool { return a.squashedRun() != nil }
 
-// foldSquash replaces what a squash breaks of odd's promises by one finding. What it changed in older lines stays.
+// foldSquash folds what a squash breaks of odd's promises in the records and tasks that it brings into one finding,
+// which names their places. What it changed in older lines, and every finding about another file, stays.
 func (a *Act) foldSquash(found []Finding) []Finding {
 	end := a.squashedRun()
 	if end == nil {
@@ -112,9 +114,12 @@ func (a *Act) foldSquash(found []Finding) []Finding {
 			ShortID(string(a.Parents[0])), ShortID(string(a.OID)), growthRule.N),
 	}}
 	for _, f := range found {
-		if f.Cause == grown(a.OID) {
+		dir, _, _ := strings.Cut(strings.TrimPrefix(f.Path, a.Root), "/")
+		if f.Cause == grown(a.OID) || !slices.Contains([]string{"ledger", "journal", "tasks"}, dir) {
 			out = append(out, f)
+			continue
 		}
+		out[0].Also = append(out[0].Also, f)
 	}
 	return out
 }

@@ -30,6 +30,7 @@ func TestSquashHidesNothingElse(t *testing.T) {
 		{name: "as it was", want: []string{squash}},
 		{"an old line", old, "editor", "author", []string{"14 ledger/2026-03/R1.jsonl:1 is append-only, and old lines of it were changed", squash}},
 		{"a record of its own", own, "editor", "author", nil},
+		{"a gate besides", gatesFile, "", "{}\n", []string{"8 governance/gates.jsonl:1 governance/ was changed without a gate: the commit has no trailer Odd-Gate", squash}},
 	} {
 		all, err := s.r.Diff(s.Context(), base, whole)
 		if err != nil {
@@ -39,7 +40,10 @@ func TestSquashHidesNothingElse(t *testing.T) {
 		for _, ch := range all {
 			d.ch[ch.Path] = s.at(whole, ch.Path)
 		}
-		if c.file != "" {
+		switch {
+		case c.was == "" && c.file != "":
+			d.ch[c.file] = []byte(c.is)
+		case c.file != "":
 			replaceIn(s, &d, c.file, c.was, c.is)
 		}
 		got := listFindings(Report{Findings: rules.Fold(s.check(base, s.make("squash", "", d)).Findings)})
