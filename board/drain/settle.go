@@ -487,19 +487,3 @@ func billedTokens(t session.Tokens) *event.Tokens {
 	}
 	return &n
 }
-
-// proposedChanges is all that a proposal would hold, by repository path; nil is deleted.
-func (w *work) proposedChanges(s *snapshot) repo.Changes {
-	out := repo.Changes{}
-	for _, it := range w.items {
-		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
-			out[s.file(it.Path)] = it.Bytes
-		}
-	}
-	if w.change != nil {
-		for _, f := range w.change.candidate.Files {
-			out[f.Path] = f.After
-		}
-	}
-	return out
-}
