@@ -39,6 +39,7 @@ func readWords(n int, skim func(from, to int, tell func(i int, a *Atom))) *lexic
 		wg.Go(func() { skim(k*n/len(shards), (k+1)*n/len(shards), s.countAtom) })
 	}
 	wg.Wait()
+	runtime.GC() // what reading left, before the words are in memory twice
 	l.mergeShards(shards)
 	return l
 }
@@ -125,15 +126,25 @@ func (s *shard) endAtom(i int32) {
 // mergeShards sorts the words of all shards. The rows of one word from all shards follow
 // each other.
 func (l *lexicon) mergeShards(shards []*shard) {
-	var all []string
+	words, wordBytes, rowBytes := 0, 0, 0
 	for _, s := range shards {
 		l.atoms += s.atoms
 		l.total += s.total
+		words += len(s.words)
+		for w, t := range s.words {
+			wordBytes += len(w)
+			rowBytes += len(t.rows) + binary.MaxVarintLen32
+		}
+	}
+	all := make([]string, 0, words)
+	for _, s := range shards {
 		all = slices.AppendSeq(all, maps.Keys(s.words))
 	}
 	slices.Sort(all)
-	l.wordAt, l.rowAt = l.wordAt.add(0), l.rowAt.add(0)
-	for _, w := range slices.Compact(all) {
+	all = slices.Compact(all)
+	l.words, l.rows = make([]byte, 0, wordBytes), make([]byte, 0, rowBytes)
+	l.wordAt, l.rowAt = make(offsets, 8, 8*(len(all)+1)), make(offsets, 8, 8*(len(all)+1))
+	for _, w := range all {
 		before := int32(-1)
 		for _, s := range shards {
 			if t := s.words[w]; t != nil {

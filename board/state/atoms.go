@@ -101,11 +101,15 @@ func (a *atoms) load(cache Cache, files fs.FS, kind, dir string, before atoms) (
 	if a.graph.Len() < atomsWorthKeeping {
 		return nil
 	}
-	a.graph.KeepWords(cache)
 	if changed > fewChanges {
-		_ = cache.Keep(name, okf.Encode(a.graph, a.problems)) // the next process is only slower
+		fresh := okf.Encode(a.graph, a.problems)
+		_ = cache.Keep(name, fresh) // the next process is only slower
+		// From here on the graph is the cached one: its records say without parsing what an atom
+		// is, and the texts need no memory.
+		a.graph, a.problems, err = okf.Decode(fresh, files)
 	}
-	return nil
+	a.graph.KeepWords(cache)
+	return err
 }
 
 // decode reads a cached graph of these files, or of a tree near theirs.
