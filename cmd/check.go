@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io/fs"
 	"slices"
 	"strings"
@@ -230,38 +229,54 @@ func (r checkReport) summaryLine(notes bool) string {
 // name, and the listings of the folders where odd.toml names the bundle. Outside a
 // repository there is nothing to compare with.
 func (b bundle) compareFiles(ctx context.Context, env Env) ([]okf.Problem, error) {
-	var own fs.FS = disk.Dir(b.root)
-	dir := b.root
+	f, err := b.openRepoFiles(ctx, env)
+	if err != nil || f.files == nil {
+		return nil, err
+	}
+	found := okf.CheckSources(b.graph, f.files, f.list)
+	if b.prefix != "" {
+		own := fs.FS(disk.Dir(b.root))
+		if b.rev != "" {
+			if own, err = fs.Sub(f.files, b.prefix); err != nil {
+				return nil, err
+			}
+		}
+		found = append(found, okf.CheckIndex(own, b.graph)...)
+	}
+	return found, f.err
+}
+
+// repoFiles are the files that the sources of a bundle name; files is nil outside a repository.
+type repoFiles struct {
+	files fs.FS
+	list  func() []string // lists those of the work tree; nil for a commit
+	err   error           // of list
+}
+
+// openRepoFiles opens the work tree of the bundle's repository, or the commit that the bundle
+// was read from.
+func (b bundle) openRepoFiles(ctx context.Context, env Env) (*repoFiles, error) {
+	dir, f := b.root, new(repoFiles)
 	if b.rev != "" {
 		dir = env.Dir
 	}
 	r, err := repo.Open(dir, env.Environ)
 	if err != nil || r.Root() == "" {
-		return nil, nil
+		return f, nil
 	}
-	commit, err := r.Ref("HEAD")
 	if b.rev != "" {
-		commit, err = r.Resolve(ctx, b.rev)
-	}
-	if err != nil && !errors.Is(err, repo.ErrNoRef) {
-		return nil, err
-	}
-	tracked, err := r.Tree(commit)
-	if err != nil {
-		return nil, err
-	}
-	var files fs.FS = disk.Dir(r.Root())
-	if b.rev != "" {
-		files = tracked
-		if own, err = fs.Sub(tracked, or(b.prefix, ".")); err != nil {
-			return nil, err
+		commit, err := r.Resolve(ctx, b.rev)
+		if err == nil {
+			f.files, err = r.Tree(commit)
 		}
+		return f, err
 	}
-	found := okf.CheckSources(b.graph, files, tracked)
-	if b.prefix != "" {
-		found = append(found, okf.CheckIndex(own, b.graph)...)
+	f.files = disk.Dir(r.Root())
+	f.list = func() (names []string) {
+		names, f.err = r.WorkFiles(ctx)
+		return names
 	}
-	return found, nil
+	return f, nil
 }
 
 func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {

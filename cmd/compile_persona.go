@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -50,6 +51,9 @@ func runCompilePersona(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if err := src.warnOfChanged(c.Context, env, p); err != nil {
+		return err
+	}
 	var out []byte
 	switch format {
 	case "json":
@@ -63,6 +67,29 @@ func runCompilePersona(c *cli.Context, env Env) error {
 		_, err = env.Stdout.Write(out)
 	}
 	return err
+}
+
+// warnOfChanged names the atoms of a persona whose sources changed since: what the persona
+// calls verified or reviewed may say something that no longer holds.
+func (src personaSource) warnOfChanged(ctx context.Context, env Env, p persona.Persona) error {
+	f, err := src.openRepoFiles(ctx, env)
+	if err != nil || f.files == nil {
+		return err
+	}
+	atoms := []*okf.Atom{src.graph.ByPath(p.Role.Path)}
+	for _, i := range p.Items {
+		atoms = append(atoms, src.graph.ByPath(i.Path))
+	}
+	var names []string
+	for _, d := range okf.DriftedOf(atoms, f.files, f.list) {
+		if !d.Stands() {
+			names = append(names, src.tracked(d.Path))
+		}
+	}
+	if names = slices.Compact(names); len(names) > 0 {
+		talk(env, "sources have changed since they were cited in %s; odd check shows what changed", firstOf(names))
+	}
+	return f.err
 }
 
 // belowFloor returns the refusal: every shortfall with its way out, then the gaps, each of
@@ -84,11 +111,10 @@ func (src personaSource) belowFloor(p persona.Persona, short []persona.Shortfall
 // personaSource is a bundle, the floor its odd.toml asks for, and the commit it
 // was read from, "" for a work tree.
 type personaSource struct {
-	graph    *okf.Graph
-	problems []okf.Problem
-	floor    persona.Floor
-	commit   string
-	tracked  func(file string) string // a file of the bundle, as a person finds it
+	bundle
+	floor   persona.Floor
+	commit  string
+	tracked func(file string) string // a file of the bundle, as a person finds it
 }
 
 // readSource reads everything, the floor too, from one place.
@@ -97,7 +123,7 @@ func readSource(ctx context.Context, env Env, src source) (personaSource, error)
 	if err != nil {
 		return personaSource{}, err
 	}
-	out := personaSource{graph: b.graph, problems: b.problems, floor: persona.DefaultFloor(), tracked: b.trackedPath(env)}
+	out := personaSource{bundle: b, floor: persona.DefaultFloor(), tracked: b.trackedPath(env)}
 	if src.rev == "" {
 		top, cfg, err := findConfig(env.Dir)
 		if top != "" && src.dir == "" {

@@ -129,7 +129,7 @@ func (v *view) countDrift(ctx context.Context, dirty []string) (driftCount, erro
 		}
 	}
 	known.Kinds = slices.Sorted(maps.Keys(kinds))
-	for _, d := range okf.Drifted(v.graph, v.files, v.files) {
+	for _, d := range okf.Drifted(v.graph, v.files, nil) {
 		switch {
 		case d.Lost && d.Gone:
 			known.Count.Gone++

@@ -234,9 +234,9 @@ func (d Drift) Stands() bool { return !d.Lost && !d.Gone && len(d.Files) == 0 }
 func (d Drift) Dead() bool { return d.Lost && len(d.Here)+len(d.Files) == 0 }
 
 // CheckSources returns what Drifted finds as problems.
-func CheckSources(g *Graph, files, tracked fs.FS) []Problem {
+func CheckSources(g *Graph, files fs.FS, list func() []string) []Problem {
 	var out []Problem
-	for _, d := range Drifted(g, files, tracked) {
+	for _, d := range Drifted(g, files, list) {
 		p := d.toProblem()
 		p.Path, p.Line = d.Path, g.ByPath(d.Path).sourceLine(d.Resource)
 		out = append(out, p)
@@ -251,18 +251,29 @@ func CheckSources(g *Graph, files, tracked fs.FS) []Problem {
 // It checks a source if its resource is a path from the top of the repository, and if it
 // has the key blob, the git blob of the file, or text, the names that Cited returns. It
 // reads only the files that a source names. If a file no longer has a text, Drifted looks
-// for it in the committed files, tracked, with the same extension.
-func Drifted(g *Graph, files, tracked fs.FS) []Drift {
+// for it in the files of list with the same extension; nil lists them all.
+func Drifted(g *Graph, files fs.FS, list func() []string) []Drift {
+	return findDrifts(slices.Concat(Gather(g, func(string) bool { return true }, readCitations)...), files, list)
+}
+
+// DriftedOf is [Drifted] for these atoms alone.
+func DriftedOf(atoms []*Atom, files fs.FS, list func() []string) []Drift {
+	var cited []*citation
+	for _, a := range atoms {
+		cited = append(cited, readCitations(a)...)
+	}
+	return findDrifts(cited, files, list)
+}
+
+func findDrifts(cited []*citation, files fs.FS, list func() []string) []Drift {
 	byFile := map[string][]*citation{}
-	for _, of := range Gather(g, func(string) bool { return true }, readCitations) {
-		for _, c := range of {
-			if st, ok := files.(fs.StatFS); ok && c.blob != "" { // of a commit, it tells the blob
-				if in, err := st.Stat(c.resource); err == nil && fmt.Sprint(in.Sys()) == c.blob {
-					continue
-				}
+	for _, c := range cited {
+		if st, ok := files.(fs.StatFS); ok && c.blob != "" { // of a commit, it tells the blob
+			if in, err := st.Stat(c.resource); err == nil && fmt.Sprint(in.Sys()) == c.blob {
+				continue
 			}
-			byFile[c.resource] = append(byFile[c.resource], c)
 		}
+		byFile[c.resource] = append(byFile[c.resource], c)
 	}
 	names := slices.Sorted(maps.Keys(byFile))
 	apart := make([][]*citation, len(names))
@@ -272,7 +283,7 @@ func Drifted(g *Graph, files, tracked fs.FS) []Drift {
 		}
 	})
 	cs := slices.Concat(apart...)
-	searchElsewhere(tracked, cs)
+	searchElsewhere(files, list, cs)
 	var out []Drift
 	for _, c := range cs {
 		if d, ok := c.findDrift(); ok {
@@ -333,9 +344,8 @@ func checkCitedFile(file []byte, there bool, cs []*citation) []*citation {
 	})
 }
 
-// searchElsewhere looks in all other files for the passages that their own files no longer
-// have.
-func searchElsewhere(tracked fs.FS, cs []*citation) {
+// searchElsewhere looks in other files for the passages that their own files no longer have.
+func searchElsewhere(files fs.FS, list func() []string, cs []*citation) {
 	of, ends := indexByFirst(cs), map[string]bool{}
 	for _, c := range cs {
 		if slices.ContainsFunc(c.passages, func(p *passage) bool { return p.file == "" }) {
@@ -345,20 +355,14 @@ func searchElsewhere(tracked fs.FS, cs []*citation) {
 	if len(of) == 0 {
 		return
 	}
-	var names []string
-	_ = fs.WalkDir(tracked, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != ".":
-			return fs.SkipDir
-		case d.Type().IsRegular() && ends[path.Ext(name)]:
-			names = append(names, name)
-		}
-		return nil
+	if list == nil {
+		list = func() []string { return listAll(files) }
+	}
+	names := slices.DeleteFunc(list(), func(name string) bool {
+		return !ends[path.Ext(name)] || strings.HasPrefix(name, ".") || strings.Contains(name, "/.")
 	})
 	var one sync.Mutex
-	readFiles(tracked, names, func(k int, b []byte, err error) {
+	readFiles(files, names, func(k int, b []byte, err error) {
 		if err != nil {
 			return
 		}
@@ -370,6 +374,17 @@ func searchElsewhere(tracked fs.FS, cs []*citation) {
 			}
 		})
 	})
+}
+
+// listAll returns the paths of all regular files.
+func listAll(files fs.FS) (names []string) {
+	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			names = append(names, name)
+		}
+		return err
+	})
+	return names
 }
 
 // findDrift returns what became of the file or its passages, and whether anything changed.

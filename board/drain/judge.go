@@ -60,7 +60,7 @@ func (a authority) mergeEmission(w *work, t board.Task, g *okf.Graph, by string)
 func driftFinder(g *okf.Graph, files fs.FS) func(*okf.Atom) []okf.Drift {
 	all := sync.OnceValue(func() map[string][]okf.Drift {
 		out := map[string][]okf.Drift{}
-		for _, d := range okf.Drifted(g, files, files) {
+		for _, d := range okf.Drifted(g, files, nil) {
 			out[d.Path] = append(out[d.Path], d)
 		}
 		return out

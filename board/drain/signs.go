@@ -167,7 +167,7 @@ func (m *Memory) driftedSources() []okf.Drift {
 	if m.Files == nil {
 		return nil
 	}
-	return slices.DeleteFunc(okf.Drifted(m.Graph, m.Files, m.Files), okf.Drift.Stands)
+	return slices.DeleteFunc(okf.Drifted(m.Graph, m.Files, nil), okf.Drift.Stands)
 }
 
 // Reread are the atoms of which no file has all of the text that was read, by id, and the

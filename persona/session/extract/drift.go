@@ -22,7 +22,7 @@ func driftOf(r session.Request, docs []*document) map[string][]okf.Drift {
 		read[d.path] = true
 	}
 	out := map[string][]okf.Drift{}
-	for _, d := range okf.Drifted(r.Graph, r.Files, r.Files) {
+	for _, d := range okf.Drifted(r.Graph, r.Files, nil) {
 		seen := read[d.Resource] || d.Gone && among(r.Inputs, d.Resource)
 		elsewhere := !d.Lost && slices.ContainsFunc(d.Files, func(f string) bool { return !read[f] })
 		if seen && !elsewhere && !d.Stands() {

@@ -138,7 +138,7 @@ func (h *handbook) read(inputs ...string) {
 		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: a.Base, At: a.At})
 	}
 	items, err := reconcile.Merge(g, in, reconcile.Options{Cap: okf.Inferred, By: "odd/0.1.0", Now: now, Drifted: func(a *okf.Atom) []okf.Drift {
-		return okf.Drifted(okf.NewGraph([]okf.Atom{*a}), files, files)
+		return okf.Drifted(okf.NewGraph([]okf.Atom{*a}), files, nil)
 	}})
 	if err != nil {
 		h.t.Fatal(err)
@@ -190,7 +190,7 @@ func (h *handbook) sound(whole bool) {
 	h.t.Helper()
 	files := h.files()
 	g := okf.NewGraph(slices.Clone(h.atoms))
-	for _, d := range okf.Drifted(g, files, files) {
+	for _, d := range okf.Drifted(g, files, nil) {
 		if a := g.ByPath(d.Path); (d.Lost || whole && !d.Stands()) && len(a.Verified) == 0 {
 			h.t.Errorf("%s cites what is not there: %+v", d.Path, d)
 		}
