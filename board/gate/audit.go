@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -179,52 +178,20 @@ type Change struct{ Field, Before, After string }
 
 // diffLeases returns the fields that differ, in the order of lease.toml.
 func diffLeases(before, after File) []Change {
-	b, a := listFields(before), listFields(after)
 	var out []Change
-	for i := range b {
-		if b[i][1] != a[i][1] {
-			out = append(out, Change{b[i][0], b[i][1], a[i][1]})
+	for _, k := range fields {
+		if b, a := k.show(before), k.show(after); b != a {
+			out = append(out, Change{k.key, b, a})
 		}
 	}
 	return out
 }
 
-// listFields returns the keys of lease.toml with their values, which are "" without a lease.
-func listFields(f File) [][2]string {
-	l := f.Lease
-	none := l.ID == ""
-	text := func(s string) string {
-		if s == "" {
-			return ""
-		}
-		return quoteText(s)
+// show returns the value of a field, "" if it is empty or there is no lease.
+func (k field) show(f File) string {
+	value := k.get(f)
+	if f.Lease.ID == "" || value == `""` || value == "[]" || k.key == "lease.activated_at" && f.Lease.ActivatedAt.IsZero() {
+		return ""
 	}
-	list := func(l []string) string {
-		if len(l) == 0 {
-			return ""
-		}
-		return quoteInline(l)
-	}
-	var locked []string
-	for _, task := range sortedKeys(l.Scope.WorkOrders) {
-		locked = append(locked, task+" "+l.Scope.WorkOrders[task])
-	}
-	out := [][2]string{
-		{"version", strconv.Itoa(f.Version)}, {"stance", text(string(f.Stance))},
-		{"lease.id", text(l.ID)}, {"lease.state", text(string(l.State))}, {"lease.frame", text(l.Frame)}, {"lease.horizon", text(l.Horizon)},
-		{"lease.success_criteria", list(l.Success)}, {"lease.non_goals", list(l.NonGoals)}, {"lease.renewal_prompt", text(l.RenewalPrompt)},
-		{"lease.activated_at", ""}, {"lease.expires_at", formatTime(l.ExpiresAt)},
-		{"lease.max_tasks", strconv.Itoa(l.MaxTasks)}, {"lease.milestone", list(l.Milestone)}, {"lease.signals", list(l.Signals)}, {"lease.budget_usd", formatDollars(l.Budget)},
-		{"lease.scope.kinds", list(l.Scope.Kinds)}, {"lease.scope.roles", list(l.Scope.Roles)}, {"lease.scope.tags", list(l.Scope.Tags)},
-		{"lease.scope.tasks", list(l.Scope.Tasks)}, {"lease.scope.paths", list(l.Scope.Paths)}, {"lease.scope.work_orders", list(locked)},
-	}
-	if !l.ActivatedAt.IsZero() {
-		out[9][1] = formatTime(l.ActivatedAt)
-	}
-	for i := range out {
-		if none {
-			out[i][1] = ""
-		}
-	}
-	return out
+	return value
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -55,59 +56,91 @@ const (
 //	decisions due, all in one                        evaluation  low
 //	what perception and contrast see                 see perceive
 func Decay(s Signs) []Proposal {
-	out := slices.Concat(s.proposeLeaseEnd(), s.proposeNoProgress(), s.proposeStale(), s.proposeLostSources(), s.proposeRewrite("rejected", s.Rejected), s.proposeRewrite("blocked", s.Blocked), s.proposeFailures(), s.proposeNextGate(), s.proposeDue(), s.perceive())
+	var out []Proposal
+	s.proposeLeaseEnd(&out)
+	if s.SinceProgress >= silentTasks {
+		addProposal(&out, Medium, EvaluationGate, "progress-silent:"+s.Progress, "the last %d tasks that ran reached neither review nor done", s.SinceProgress)
+	}
+	if n := len(s.Stale); n > 0 {
+		addProposal(&out, Low, EvaluationGate, "stale-atoms#"+Digest(s.Stale), "%s past stale_after: %s", formatCount(n, "atom is", "atoms are"), joinFirst3(s.Stale))
+	}
+	if n := len(s.Lost); n > 0 {
+		addProposal(&out, Low, EvaluationGate, "lost-sources#"+Digest(s.Lost), "the sources of %s are gone or say something else (odd check shows which; odd gate decay files a task that reads them again): %s", formatCount(n, "atom", "atoms"), joinFirst3(s.Lost))
+	}
+	proposeRewrites(&out, "rejected", s.Rejected)
+	proposeRewrites(&out, "blocked", s.Blocked)
+	if s.Failures >= failureRun {
+		addProposal(&out, High, EvaluationGate, "failures:"+s.Failing, "the last %d tasks that ran ended blocked", s.Failures).Source = ContinuousEval
+	}
+	if s.Refused >= refusedDrains {
+		next := cmp.Or(map[State]Gate{Draft: Commitment, Active: EvaluationGate}[s.File.Lease.State], Framing)
+		addProposal(&out, Low, next, "nudge:"+s.Act, "odd drain was refused %d times in a row; odd status shows the next step", s.Refused)
+	}
+	if n := len(s.Due); n > 0 {
+		addProposal(&out, Low, EvaluationGate, "decisions-due#"+Digest(s.Due), "%s to be looked at again: %s", formatCount(n, "decision is", "decisions are"), joinFirst3(s.Due))
+	}
+	out = append(out, s.perceive()...)
 	for i := range out {
 		p := &out[i]
 		p.TS = s.Now.UTC().Truncate(time.Second)
 		p.Lease = s.File.Lease.ID
 		p.Reason, p.Key = cleanLine(p.Reason, maxReason), cleanLine(p.Key, maxKey)
-		if p.Source == "" {
-			p.Source = DecayManager
-		}
+		p.Source = cmp.Or(p.Source, DecayManager)
 	}
 	slices.SortStableFunc(out, Compare)
 	return out
 }
 
-// leaseTerm names a lease until its next renewal.
-func (s Signs) leaseTerm() string {
-	return s.File.Lease.ID + ":" + s.File.Lease.ExpiresAt.UTC().Format(time.RFC3339)
+// addProposal appends a proposal and returns it.
+func addProposal(out *[]Proposal, sev Severity, g Gate, key, format string, args ...any) *Proposal {
+	*out = append(*out, Proposal{Severity: sev, Gate: g, Key: key, Reason: fmt.Sprintf(format, args...)})
+	return &(*out)[len(*out)-1]
 }
 
-func (s Signs) proposeLeaseEnd() []Proposal {
+// proposeRewrites proposes to rewrite each task that was rejected, or blocked, too often.
+func proposeRewrites(out *[]Proposal, what string, times map[string]int) {
+	for _, task := range slices.Sorted(maps.Keys(times)) {
+		if n := times[task]; n >= driftTimes {
+			addProposal(out, Medium, Framing, fmt.Sprintf("%s:%s#%d", what, task, n), "%s was %s %d times; rewrite the task or drop it", task, what, n).Task = task
+		}
+	}
+}
+
+// leaseTerm names a lease until its next renewal.
+func (s Signs) leaseTerm() string {
+	return s.File.Lease.ID + ":" + formatTime(s.File.Lease.ExpiresAt)
+}
+
+func (s Signs) proposeLeaseEnd(out *[]Proposal) {
 	l := s.File.Lease
 	if l.State != Active && l.State != Draft {
-		return nil
+		return
 	}
 	over := ""
 	switch s.Verdict.Code {
 	case "time_expired":
-		over = "expired at " + l.ExpiresAt.UTC().Format(time.RFC3339)
+		over = "expired at " + formatTime(l.ExpiresAt)
 	case "tasks_exhausted":
 		over = fmt.Sprintf("has no task left of %d", l.MaxTasks)
 	case "budget_exhausted":
 		over = "has no money left"
 	case "milestone_reached":
-		return []Proposal{{Severity: Medium, Gate: EvaluationGate, Key: "milestone:" + s.leaseTerm(),
-			Reason: fmt.Sprintf("lease %s reached its milestone: %s", l.ID, strings.Join(l.Milestone, ", "))}}
+		addProposal(out, Medium, EvaluationGate, "milestone:"+s.leaseTerm(), "lease %s reached its milestone: %s", l.ID, strings.Join(l.Milestone, ", "))
+		return
 	}
 	switch {
 	case over != "" && l.State == Draft:
-		return []Proposal{{Severity: High, Gate: Framing, Key: "lease-expired:" + s.leaseTerm(),
-			Reason: fmt.Sprintf("lease %s %s and was never activated; activate it for longer (odd gate commitment --extend 3d) or end it (odd gate evaluation --release)", l.ID, over)}}
+		addProposal(out, High, Framing, "lease-expired:"+s.leaseTerm(), "lease %s %s and was never activated; activate it for longer (odd gate commitment --extend 3d) or end it (odd gate evaluation --release)", l.ID, over)
 	case over != "":
-		return []Proposal{{Severity: High, Gate: EvaluationGate, Key: "lease-expired:" + s.leaseTerm(),
-			Reason: fmt.Sprintf("lease %s %s; look at the results, then prolong it (odd gate commitment --renew) or end it (odd gate evaluation --release)", l.ID, over)}}
+		addProposal(out, High, EvaluationGate, "lease-expired:"+s.leaseTerm(), "lease %s %s; look at the results, then prolong it (odd gate commitment --renew) or end it (odd gate evaluation --release)", l.ID, over)
+	case s.Verdict.Valid:
+		s.proposeLeaseEnding(out)
 	}
-	return s.proposeLeaseEnding()
 }
 
 // proposeLeaseEnding proposes an evaluation if little of a valid lease is left.
-func (s Signs) proposeLeaseEnding() []Proposal {
+func (s Signs) proposeLeaseEnding(out *[]Proposal) {
 	l, v := s.File.Lease, s.Verdict
-	if !v.Valid {
-		return nil
-	}
 	var few []string
 	if whole := l.ExpiresAt.Sub(l.ActivatedAt); l.State == Active && whole > 0 && v.Remaining <= whole/5 {
 		few = append(few, v.Remaining.Truncate(time.Minute).String())
@@ -118,77 +151,9 @@ func (s Signs) proposeLeaseEnding() []Proposal {
 	if l.Budget > 0 && v.Budget <= l.Budget/5 {
 		few = append(few, formatUSD(v.Budget)+" of "+formatUSD(l.Budget))
 	}
-	if few == nil {
-		return nil
+	if few != nil {
+		addProposal(out, Low, EvaluationGate, "lease-ending:"+s.leaseTerm(), "lease %s nears its end: %s left", l.ID, strings.Join(few, ", "))
 	}
-	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "lease-ending:" + s.leaseTerm(),
-		Reason: fmt.Sprintf("lease %s nears its end: %s left", l.ID, strings.Join(few, ", "))}}
-}
-
-func (s Signs) proposeNoProgress() []Proposal {
-	if s.SinceProgress < silentTasks {
-		return nil
-	}
-	return []Proposal{{Severity: Medium, Gate: EvaluationGate, Key: "progress-silent:" + s.Progress,
-		Reason: fmt.Sprintf("the last %d tasks that ran reached neither review nor done", s.SinceProgress)}}
-}
-
-func (s Signs) proposeStale() []Proposal {
-	if len(s.Stale) == 0 {
-		return nil
-	}
-	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "stale-atoms#" + Digest(s.Stale),
-		Reason: fmt.Sprintf("%s past stale_after: %s", formatCount(len(s.Stale), "atom is", "atoms are"), joinFirst3(s.Stale))}}
-}
-
-func (s Signs) proposeLostSources() []Proposal {
-	if len(s.Lost) == 0 {
-		return nil
-	}
-	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "lost-sources#" + Digest(s.Lost),
-		Reason: fmt.Sprintf("the sources of %s are gone or say something else (odd check shows which; odd gate decay files a task that reads them again): %s", formatCount(len(s.Lost), "atom", "atoms"), joinFirst3(s.Lost))}}
-}
-
-func (s Signs) proposeRewrite(what string, times map[string]int) []Proposal {
-	var out []Proposal
-	for _, task := range slices.Sorted(maps.Keys(times)) {
-		if n := times[task]; n >= driftTimes {
-			out = append(out, Proposal{Severity: Medium, Gate: Framing, Task: task, Key: fmt.Sprintf("%s:%s#%d", what, task, n),
-				Reason: fmt.Sprintf("%s was %s %d times; rewrite the task or drop it", task, what, n)})
-		}
-	}
-	return out
-}
-
-func (s Signs) proposeFailures() []Proposal {
-	if s.Failures < failureRun {
-		return nil
-	}
-	return []Proposal{{Source: ContinuousEval, Severity: High, Gate: EvaluationGate, Key: "failures:" + s.Failing,
-		Reason: fmt.Sprintf("the last %d tasks that ran ended blocked", s.Failures)}}
-}
-
-func (s Signs) proposeNextGate() []Proposal {
-	if s.Refused < refusedDrains {
-		return nil
-	}
-	next := Framing
-	switch s.File.Lease.State {
-	case Draft:
-		next = Commitment
-	case Active:
-		next = EvaluationGate
-	}
-	return []Proposal{{Severity: Low, Gate: next, Key: "nudge:" + s.Act,
-		Reason: fmt.Sprintf("odd drain was refused %d times in a row; odd status shows the next step", s.Refused)}}
-}
-
-func (s Signs) proposeDue() []Proposal {
-	if len(s.Due) == 0 {
-		return nil
-	}
-	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "decisions-due#" + Digest(s.Due),
-		Reason: fmt.Sprintf("%s to be looked at again: %s", formatCount(len(s.Due), "decision is", "decisions are"), joinFirst3(s.Due))}}
 }
 
 // Digest returns a short hash of a set, the same in any order.

@@ -50,13 +50,7 @@ func (d Decision) checkDecision() error {
 	for _, r := range d.Revisit {
 		errs = append(errs, checkText("revisit trigger", r, maxDecision))
 	}
-	if who, ok := strings.CutPrefix(d.By, "human:"); !ok || checkText("by", who, maxKey) != nil {
-		errs = append(errs, fmt.Errorf("by %q is not a person; want human:ADDRESS", d.By))
-	}
-	if !gateID().MatchString(d.Act) {
-		errs = append(errs, fmt.Errorf("act %q is no gate row; want G-0001", d.Act))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, checkBy(d.By), checkAct(d.Act))...)
 }
 
 // InForce returns the decisions that no other supersedes, in their order.
@@ -86,4 +80,98 @@ func (d Decision) Due(now time.Time, done func(task string) bool) string {
 		}
 	}
 	return ""
+}
+
+// Decision is one line of decisions.jsonl.
+type Decision struct {
+	ID         string    `json:"id"` // D-0001 …
+	TS         time.Time `json:"ts"`
+	Decision   string    `json:"decision"`
+	Rationale  []string  `json:"rationale"` // 1 to 3
+	Tradeoffs  string    `json:"tradeoffs"`
+	Confidence string    `json:"confidence"`                 // low, med, high
+	Revisit    []string  `json:"revisit_triggers,omitempty"` // a date, "task ID done", or words
+	Supersedes string    `json:"supersedes,omitempty"`
+	By         string    `json:"by"`
+	Act        string    `json:"act"` // the gate row it was made at
+}
+
+// dateLike matches what is meant as a date, and must then be one.
+var dateLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$`) })
+
+// sayDecision is the way out for a decision that says too little.
+const sayDecision = "give --rationale, --tradeoffs and --confidence"
+
+// AppendDecision returns b with d as its last line. It fills in the id and checks d as
+// ReadDecisions does. It also refuses a revisit trigger that looks like a date and is none,
+// because that would never come.
+func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
+	before, err := ReadDecisions(b)
+	if err != nil {
+		return nil, Decision{}, err
+	}
+	d.ID, d.TS = fmt.Sprintf("D-%04d", len(before)+1), d.TS.UTC().Truncate(time.Second)
+	for _, s := range d.Revisit {
+		if _, err := time.Parse(time.DateOnly, s); dateLike().MatchString(s) && err != nil {
+			return nil, Decision{}, fmt.Errorf("%s: revisit trigger %q is not a day; write it as 2026-07-01", d.ID, s)
+		}
+	}
+	line, err := printLine(d)
+	if err != nil {
+		return nil, Decision{}, err
+	}
+	out := append(slices.Clone(b), line...)
+	all, err := ReadDecisions(out)
+	if err != nil { // the one just added, of which no reader knows a line yet
+		return nil, Decision{}, errors.New(strings.ReplaceAll(strings.TrimPrefix(err.Error(), fmt.Sprintf("line %d: ", len(before)+1)), "\n", ", "))
+	}
+	return out, all[len(all)-1], nil
+}
+
+// mayDecide returns why a gate does not allow the decision, "" if it does. Framing decides
+// only with the act that locks the frame; evaluation only supersedes.
+func mayDecide(g Gate, act string, d Decision) string {
+	switch {
+	case !May(g, act, "decisions"):
+		return fmt.Sprintf("the %s gate takes a decision only together with %s", g, strings.Join(decidingActs(g), " or "))
+	case g == EvaluationGate && d.Supersedes == "":
+		return "the evaluation gate only supersedes decisions; name the old one with --supersedes D-…, or decide after odd gate commitment"
+	}
+	return ""
+}
+
+func decidingActs(g Gate) []string {
+	return slices.DeleteFunc(slices.Clone(acts[g]), func(act string) bool { return !May(g, act, "decisions") })
+}
+
+// Decide makes a decision under the gate passed last, without another act. It follows that
+// gate's rules and names its row. The files are one commit with decisions.jsonl alone. The
+// error is a Refusals.
+func Decide(s Slow, made Decision, by string, now time.Time) (Outcome, error) {
+	d := &pendingAct{Act: Act{By: by, Now: now.UTC().Truncate(time.Second)}, slow: s}
+	if d.readMemory(); len(d.no) > 0 {
+		return Outcome{}, d.no
+	}
+	last, ok := d.chain.End()
+	if !ok {
+		d.refuse("decision", "run odd gate framing first", "decide: no gate was ever passed")
+		return Outcome{}, d.no
+	}
+	d.Gate = last.Gate
+	d.checkPerson()
+	made.By, made.TS, made.Act = by, d.Now, last.ID
+	if why := mayDecide(last.Gate, last.Act, made); why != "" {
+		d.refuse("decision", "", "decide: %s", why)
+	}
+	if last.Gate == Emergency {
+		d.refuse("decision", "run odd gate framing first", "decide: an emergency takes its decision with it, and no other")
+	}
+	b, written, err := AppendDecision(s.Decisions, made)
+	if err != nil {
+		d.refuse("decision", sayDecision, "decide: %v", err)
+	}
+	if len(d.no) > 0 {
+		return Outcome{}, d.no
+	}
+	return Outcome{Files: map[string][]byte{DecisionsPath: b}, Row: last, Lease: d.before, Decision: written}, nil
 }

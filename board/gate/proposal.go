@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Severity orders proposals.
@@ -118,6 +121,20 @@ func checkMoment(t time.Time) error {
 	return nil
 }
 
+func checkAct(id string) error {
+	if !gateID().MatchString(id) {
+		return fmt.Errorf("act %q is no gate row; want G-0001", id)
+	}
+	return nil
+}
+
+func checkBy(by string) error {
+	if who, ok := strings.CutPrefix(by, "human:"); !ok || checkText("by", who, maxKey) != nil {
+		return fmt.Errorf("by %q is not a person; want human:ADDRESS", by)
+	}
+	return nil
+}
+
 // checkText refuses a text that is empty, too long, or has hidden characters.
 func checkText(what, s string, max int) error {
 	switch {
@@ -151,13 +168,10 @@ const (
 
 // checkDisposition checks one disposition. Only a person may make it.
 func (d Disposition) checkDisposition() error {
-	errs := []error{checkID(d.ID), checkMoment(d.TS), checkKnown("decision", d.Decision, []string{Accepted, Rejected, Superseded, Lapsed})}
-	if who, ok := strings.CutPrefix(d.By, "human:"); !ok || checkText("by", who, maxKey) != nil {
-		errs = append(errs, fmt.Errorf("by %q is not a person; want human:ADDRESS", d.By))
-	}
+	errs := []error{checkID(d.ID), checkMoment(d.TS), checkBy(d.By), checkKnown("decision", d.Decision, []string{Accepted, Rejected, Superseded, Lapsed})}
 	switch {
-	case d.Act != "" && !gateID().MatchString(d.Act):
-		errs = append(errs, fmt.Errorf("act %q is no gate row; want G-0001", d.Act))
+	case d.Act != "":
+		errs = append(errs, checkAct(d.Act))
 	case d.Act == "" && d.Decision == Accepted:
 		errs = append(errs, errors.New("accepted without the gate that acts on it; name its row, G-0001"))
 	case d.Reason == "" && d.Decision == Rejected:
@@ -281,9 +295,71 @@ func (b Buffer) Emergency() string {
 
 // ByID finds a proposal.
 func (b Buffer) ByID(id string) (Proposal, bool) {
-	i := slices.IndexFunc(b.Proposals, func(p Proposal) bool { return p.ID == id })
-	if i < 0 {
-		return Proposal{}, false
+	for _, p := range b.Proposals {
+		if p.ID == id {
+			return p, true
+		}
 	}
-	return b.Proposals[i], true
+	return Proposal{}, false
+}
+
+// eachLine calls read with every line of a JSONL file, without its newline. The error names
+// the line. A last line without a newline is an error.
+func eachLine(text []byte, read func(line []byte) error) error {
+	for n := 1; len(text) > 0; n++ {
+		line, rest, whole := bytes.Cut(text, []byte("\n"))
+		if !whole {
+			return fmt.Errorf("line %d: torn, the last line has no newline; restore the file from git", n)
+		}
+		if err := read(line); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		text = rest
+	}
+	return nil
+}
+
+// printLine returns v as one line with its newline.
+func printLine(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+// isHidden reports a character that a person does not see and a terminal may obey.
+func isHidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError
+}
+
+// cleanLine returns s on one line without hidden characters, cut to at most max bytes.
+func cleanLine(s string, max int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case isHidden(r):
+			return -1
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= max {
+		return s
+	}
+	for max > 0 && !utf8.RuneStart(s[max]) {
+		max--
+	}
+	return strings.TrimSpace(s[:max])
+}
+
+// checkKnown returns an error if v is not in the closed set.
+func checkKnown[T ~string](what string, v T, set []T) error {
+	if slices.Contains(set, v) {
+		return nil
+	}
+	return fmt.Errorf("unknown %s %q; want one of %s", what, string(v), strings.Join(toStrings(set), ", "))
 }

@@ -136,13 +136,14 @@ func (r *reader) readTable(prefix string, t map[string]toml.Primitive) {
 			r.at[key] = max(pe.Position.Line, 1)
 		}
 		_, isTable := l.value.(map[string]any)
-		switch set, known := keys[key]; {
-		case known:
-			if text := set(&r.f, l.value); text != "" {
+		i := slices.IndexFunc(fields, func(k field) bool { return k.key == key })
+		switch {
+		case i >= 0:
+			if text := fields[i].set(&r.f, l.value); text != "" {
 				r.addProblem(key, "%s", text)
 			}
 		case key != "lease" && key != "lease.scope":
-			r.addProblem(key, "unknown key; %s", didYouMean(key, append(sortedKeys(keys), "lease", "lease.scope")))
+			r.addProblem(key, "unknown key; %s", didYouMean(key, append(fieldNames(), "lease", "lease.scope")))
 		case !isTable:
 			r.addProblem(key, "want a table; write [%s] above its keys", key)
 		default:
@@ -155,53 +156,70 @@ func (r *reader) readTable(prefix string, t map[string]toml.Primitive) {
 	}
 }
 
-// keys are the keys of lease.toml. Each stores its value or returns what it wants.
-var keys = map[string]func(*File, any) string{
-	"version":                 setInteger(func(f *File) *int { return &f.Version }),
-	"stance":                  func(f *File, v any) string { return setWord(&f.Stance, v) },
-	"lease.id":                func(f *File, v any) string { return setWord(&f.Lease.ID, v) },
-	"lease.state":             func(f *File, v any) string { return setWord(&f.Lease.State, v) },
-	"lease.frame":             func(f *File, v any) string { return setWord(&f.Lease.Frame, v) },
-	"lease.horizon":           func(f *File, v any) string { return setWord(&f.Lease.Horizon, v) },
-	"lease.success_criteria":  setList(func(f *File) *[]string { return &f.Lease.Success }),
-	"lease.non_goals":         setList(func(f *File) *[]string { return &f.Lease.NonGoals }),
-	"lease.renewal_prompt":    func(f *File, v any) string { return setWord(&f.Lease.RenewalPrompt, v) },
-	"lease.activated_at":      setTime(func(f *File) *time.Time { return &f.Lease.ActivatedAt }),
-	"lease.expires_at":        setTime(func(f *File) *time.Time { return &f.Lease.ExpiresAt }),
-	"lease.max_tasks":         setInteger(func(f *File) *int { return &f.Lease.MaxTasks }),
-	"lease.milestone":         setList(func(f *File) *[]string { return &f.Lease.Milestone }),
-	"lease.signals":           setList(func(f *File) *[]string { return &f.Lease.Signals }),
-	"lease.budget_usd":        setBudget,
-	"lease.scope.kinds":       setList(func(f *File) *[]string { return &f.Lease.Scope.Kinds }),
-	"lease.scope.roles":       setList(func(f *File) *[]string { return &f.Lease.Scope.Roles }),
-	"lease.scope.tags":        setList(func(f *File) *[]string { return &f.Lease.Scope.Tags }),
-	"lease.scope.tasks":       setList(func(f *File) *[]string { return &f.Lease.Scope.Tasks }),
-	"lease.scope.paths":       setList(func(f *File) *[]string { return &f.Lease.Scope.Paths }),
-	"lease.scope.work_orders": setLocks,
+// field is one key of lease.toml. get returns its value as the file writes it, "" for a key
+// that is left out; set stores a value or returns what it wants.
+type field struct {
+	key string
+	get func(File) string
+	set func(*File, any) string
 }
 
-func setWord[T ~string](at *T, v any) string {
-	s, ok := v.(string)
-	if !ok {
-		return "want a text in quotes"
+// fields are in the order of lease.toml.
+var fields = []field{
+	integerField("version", func(f *File) *int { return &f.Version }),
+	wordField("stance", func(f *File) *Stance { return &f.Stance }),
+	wordField("lease.id", func(f *File) *string { return &f.Lease.ID }),
+	wordField("lease.state", func(f *File) *State { return &f.Lease.State }),
+	wordField("lease.frame", func(f *File) *string { return &f.Lease.Frame }),
+	wordField("lease.horizon", func(f *File) *string { return &f.Lease.Horizon }),
+	listField("lease.success_criteria", func(f *File) *[]string { return &f.Lease.Success }),
+	listField("lease.non_goals", func(f *File) *[]string { return &f.Lease.NonGoals }),
+	wordField("lease.renewal_prompt", func(f *File) *string { return &f.Lease.RenewalPrompt }),
+	timeField("lease.activated_at", func(f *File) *time.Time { return &f.Lease.ActivatedAt }),
+	timeField("lease.expires_at", func(f *File) *time.Time { return &f.Lease.ExpiresAt }),
+	integerField("lease.max_tasks", func(f *File) *int { return &f.Lease.MaxTasks }),
+	listField("lease.milestone", func(f *File) *[]string { return &f.Lease.Milestone }),
+	listField("lease.signals", func(f *File) *[]string { return &f.Lease.Signals }),
+	{"lease.budget_usd", getBudget, setBudget},
+	listField("lease.scope.kinds", func(f *File) *[]string { return &f.Lease.Scope.Kinds }),
+	listField("lease.scope.roles", func(f *File) *[]string { return &f.Lease.Scope.Roles }),
+	listField("lease.scope.tags", func(f *File) *[]string { return &f.Lease.Scope.Tags }),
+	listField("lease.scope.tasks", func(f *File) *[]string { return &f.Lease.Scope.Tasks }),
+	listField("lease.scope.paths", func(f *File) *[]string { return &f.Lease.Scope.Paths }),
+	{"lease.scope.work_orders", getLocks, setLocks},
+}
+
+func fieldNames() (keys []string) {
+	for _, k := range fields {
+		keys = append(keys, k.key)
 	}
-	*at = T(s)
-	return ""
+	return keys
 }
 
-func setInteger(at func(*File) *int) func(*File, any) string {
-	return func(f *File, v any) string {
+func wordField[T ~string](key string, at func(*File) *T) field {
+	return field{key, func(f File) string { return quoteText(string(*at(&f))) }, func(f *File, v any) string {
+		s, ok := v.(string)
+		if !ok {
+			return "want a text in quotes"
+		}
+		*at(f) = T(s)
+		return ""
+	}}
+}
+
+func integerField(key string, at func(*File) *int) field {
+	return field{key, func(f File) string { return strconv.Itoa(*at(&f)) }, func(f *File, v any) string {
 		n, ok := v.(int64)
 		if !ok || n < -1<<31 || n >= 1<<31 {
 			return "want a whole number"
 		}
 		*at(f) = int(n)
 		return ""
-	}
+	}}
 }
 
-func setList(at func(*File) *[]string) func(*File, any) string {
-	return func(f *File, v any) string {
+func listField(key string, at func(*File) *[]string) field {
+	return field{key, func(f File) string { return quoteInline(*at(&f)) }, func(f *File, v any) string {
 		all, ok := v.([]any)
 		var out []string
 		for _, v := range all {
@@ -214,11 +232,11 @@ func setList(at func(*File) *[]string) func(*File, any) string {
 		}
 		*at(f) = out
 		return ""
-	}
+	}}
 }
 
-func setTime(at func(*File) *time.Time) func(*File, any) string {
-	return func(f *File, v any) string {
+func timeField(key string, at func(*File) *time.Time) field {
+	return field{key, func(f File) string { return formatTime(*at(&f)) }, func(f *File, v any) string {
 		t, ok := v.(time.Time)
 		if !ok || strings.HasSuffix(t.Location().String(), "-local") {
 			return "want a moment in UTC, like 2026-07-01T09:00:00Z"
@@ -228,7 +246,15 @@ func setTime(at func(*File) *time.Time) func(*File, any) string {
 		}
 		*at(f) = t.UTC()
 		return ""
+	}}
+}
+
+func getLocks(f File) string {
+	var out []string
+	for _, task := range sortedKeys(f.Lease.Scope.WorkOrders) {
+		out = append(out, task+" "+f.Lease.Scope.WorkOrders[task])
 	}
+	return quoteInline(out)
 }
 
 func setLocks(f *File, v any) string {
@@ -248,6 +274,8 @@ func setLocks(f *File, v any) string {
 	}
 	return ""
 }
+
+func getBudget(f File) string { return quoteText(formatDollars(f.Lease.Budget)) }
 
 func setBudget(f *File, v any) string {
 	s, ok := v.(string)
@@ -278,39 +306,28 @@ func formatDollars(n int64) string {
 // f.
 func PrintLease(f File) []byte {
 	var b bytes.Buffer
-	l := f.Lease
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("version = %d", f.Version)
-	line("stance = %s", quoteText(string(f.Stance)))
-	line("\n[lease]\nid = %s", quoteText(l.ID))
-	line("state = %s", quoteText(string(l.State)))
-	line("frame = %s", quoteText(l.Frame))
-	line("horizon = %s", quoteText(l.Horizon))
-	line("success_criteria = %s", quoteLines(l.Success))
-	line("non_goals = %s", quoteLines(l.NonGoals))
-	line("renewal_prompt = %s", quoteText(l.RenewalPrompt))
-	if !l.ActivatedAt.IsZero() {
-		line("activated_at = %s", formatTime(l.ActivatedAt))
-	}
-	line("expires_at = %s", formatTime(l.ExpiresAt))
-	line("max_tasks = %d", l.MaxTasks)
-	line("milestone = %s", quoteInline(l.Milestone))
-	if len(l.Signals) > 0 {
-		line("signals = %s", quoteInline(l.Signals))
-	}
-	if l.Budget != 0 {
-		line("budget_usd = %s", quoteText(formatDollars(l.Budget)))
-	}
-	line("\n[lease.scope]\nkinds = %s", quoteInline(l.Scope.Kinds))
-	line("roles = %s", quoteInline(l.Scope.Roles))
-	line("tags = %s", quoteInline(l.Scope.Tags))
-	line("tasks = %s", quoteInline(l.Scope.Tasks))
-	line("paths = %s", quoteInline(l.Scope.Paths))
-	if len(l.Scope.WorkOrders) > 0 {
-		line("\n[lease.scope.work_orders]")
-		for _, task := range sortedKeys(l.Scope.WorkOrders) {
-			line("%s = %s", quoteText(task), quoteText(l.Scope.WorkOrders[task]))
+	l, table := f.Lease, ""
+	leftOut := map[string]bool{"lease.activated_at": l.ActivatedAt.IsZero(), "lease.signals": len(l.Signals) == 0, "lease.budget_usd": l.Budget == 0, "lease.scope.work_orders": true}
+	for _, k := range fields {
+		if leftOut[k.key] {
+			continue
 		}
+		dot := strings.LastIndexByte(k.key, '.')
+		if above := k.key[:max(dot, 0)]; above != table {
+			table = above
+			fmt.Fprintf(&b, "\n[%s]\n", table)
+		}
+		value := k.get(f)
+		if k.key == "lease.success_criteria" || k.key == "lease.non_goals" {
+			value = quoteLines(map[string][]string{"lease.success_criteria": l.Success, "lease.non_goals": l.NonGoals}[k.key])
+		}
+		fmt.Fprintf(&b, "%s = %s\n", k.key[dot+1:], value)
+	}
+	if len(l.Scope.WorkOrders) > 0 {
+		b.WriteString("\n[lease.scope.work_orders]\n")
+	}
+	for _, task := range sortedKeys(l.Scope.WorkOrders) {
+		fmt.Fprintf(&b, "%s = %s\n", quoteText(task), quoteText(l.Scope.WorkOrders[task]))
 	}
 	return b.Bytes()
 }
