@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -239,6 +240,41 @@ func texts(prefix string, ms []member) []Text {
 		}
 	}
 	return out
+}
+
+// Outline is d as lists for a reader, by key, each text on one line as line makes it: a list
+// that is written empty says none, one that is not there is left out, and an object stands
+// under its first text.
+func (d Deliverable) Outline(line func(string) string) string {
+	var b strings.Builder
+	outline(&b, "", line, d.members())
+	return b.String()
+}
+
+func outline(b *strings.Builder, mark string, line func(string) string, ms []member) {
+	for _, m := range ms {
+		name := mark + strings.ReplaceAll(m.key, "_", " ")
+		switch {
+		case m.text != nil && *m.text != "":
+			fmt.Fprintf(b, "%s: %s\n", name, line(*m.text))
+		case m.list != nil && *m.list != nil && len(*m.list) == 0, m.objs.there() && m.objs.count() == 0:
+			fmt.Fprintf(b, "%s: none\n", name)
+		case m.list != nil && *m.list != nil && mark != "":
+			fmt.Fprintf(b, "%s: %s\n", name, line(strings.Join(*m.list, "; ")))
+		case m.list != nil && *m.list != nil:
+			fmt.Fprintf(b, "%s:\n", name)
+			for _, s := range *m.list {
+				fmt.Fprintf(b, "- %s\n", line(s))
+			}
+		case m.objs.there():
+			fmt.Fprintf(b, "%s:\n", name)
+			for i := range m.objs.count() {
+				of := m.objs.at(i)
+				fmt.Fprintf(b, "- %s\n", line(cmp.Or(*of[0].text, "unnamed")))
+				outline(b, "  - ", line, of[1:])
+			}
+		}
+	}
 }
 
 // Artifact is what the deliverable is about, "" where its schema has none.

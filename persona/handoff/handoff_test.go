@@ -313,9 +313,14 @@ What validation hands over to resolution, to be read alone. The block at the end
 
 1 finding: 1 blocker, 0 finding, 0 caveat; 1 fix, 0 pivot, 0 accept
 
-- F1, blocker, fix: knowledge/a.md:3
+artifact: knowledge/a.md
+findings:
+- F1
+  - location: knowledge/a.md:3
   - claim: two \*hours\*
   - evidence: three
+  - classification: blocker
+  - disposition: fix
 
 ` + "```json" + `
 {

@@ -64,22 +64,29 @@ func (m Meta) Path() string {
 // else m.Artifact. Everything but a person's own work has confidence inferred. The error is
 // for modes and a schema that do not belong together.
 func Make(m Meta, d deliver.Deliverable) (name string, text []byte, err error) {
-	t, ok := Find(m.From, m.To)
-	if !ok {
-		return "", nil, fmt.Errorf("handoff: %s → %s is no transition; a handoff is one of %s", m.From, m.To, transitionList())
+	t, err := m.begin(artifactOf(m, d))
+	if err != nil {
+		return "", nil, err
 	}
 	if d.Schema != t.Schema {
 		return "", nil, fmt.Errorf("handoff: %s hands over %s, not %s", t, t.Schema, d.Schema)
 	}
-	if m.Title == "" {
-		m.Title = fmt.Sprintf("%s, %s to %s", cmp.Or(artifactOf(m, d), "Handoff"), m.From, m.To)
-	}
-	m.Title = strings.Join(strings.Fields(okf.Visible(m.Title)), " ")
 	a, err := okf.New(m.Path(), append(makeFields(m, d), listFields(d)...), makeBody(m, t, d))
 	if err != nil {
 		return "", nil, err
 	}
 	return a.Path, a.Bytes(), nil
+}
+
+// begin returns the transition of a handoff about an artifact, and gives it its title.
+func (m *Meta) begin(artifact string) (contract.Transition, error) {
+	t, ok := Find(m.From, m.To)
+	if !ok {
+		return t, fmt.Errorf("handoff: %s → %s is no transition; a handoff is one of %s", m.From, m.To, transitionList())
+	}
+	title := cmp.Or(m.Title, fmt.Sprintf("%s, %s to %s", cmp.Or(artifact, "Handoff"), m.From, m.To))
+	m.Title = strings.Join(strings.Fields(okf.Visible(title)), " ")
+	return t, nil
 }
 
 func artifactOf(m Meta, d deliver.Deliverable) string { return cmp.Or(d.Artifact(), m.Artifact) }
@@ -135,8 +142,8 @@ func makeBody(m Meta, t contract.Transition, d deliver.Deliverable) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", escapeLine(m.Title))
 	fmt.Fprintf(&b, "What %s hands over to %s, to be read alone. ", t.From, t.To)
-	block := encodeObjects(d)
-	if block == nil {
+	objects, has := objectsOf(d)
+	if !has {
 		b.WriteString("Its lists are in the frontmatter.\n")
 	} else {
 		b.WriteString("The block at the end is what counts; the list above it says the same for people.\n")
@@ -153,54 +160,26 @@ func makeBody(m Meta, t contract.Transition, d deliver.Deliverable) string {
 			fmt.Fprintf(&b, "- %s: %s (%d of %d: %s)\n", escapeLine(s.Key), escapeLine(s.Text), len(s.By), s.Of, escapeLine(strings.Join(s.By, ", ")))
 		}
 	}
-	if block != nil {
-		writeObjects(&b, d)
-		fmt.Fprintf(&b, "\n```json\n%s```\n", block)
+	if has {
+		head := "Ledger\n"
+		switch {
+		case d.Findings != nil:
+			sum := deliver.Summarize(d.Findings.Findings)
+			head = fmt.Sprintf("Findings: %s\n\n%s\n", sum.Verdict, sum)
+		case d.Remediation != nil:
+			head = "What became of each finding\n"
+		}
+		fmt.Fprintf(&b, "\n## %s\n%s\n```json\n%s```\n", head, objects.Outline(escapeLine), deliver.Encode(objects))
 	}
 	return b.String()
 }
 
-// encodeObjects returns the json block of a deliverable with lists of objects; nil for
-// others.
-func encodeObjects(d deliver.Deliverable) []byte {
-	switch {
-	case d.Findings != nil, d.Remediation != nil:
-		return deliver.Encode(d)
-	case d.Synthesis != nil && d.Synthesis.Entries != nil:
-		return deliver.Encode(deliver.Deliverable{Schema: d.Schema, Synthesis: &deliver.Synthesis{Entries: d.Synthesis.Entries}})
+// objectsOf returns a deliverable with its lists of objects, and whether it has any.
+func objectsOf(d deliver.Deliverable) (deliver.Deliverable, bool) {
+	if d.Synthesis != nil && d.Synthesis.Entries != nil {
+		return deliver.Deliverable{Schema: d.Schema, Synthesis: &deliver.Synthesis{Entries: d.Synthesis.Entries}}, true
 	}
-	return nil
-}
-
-// writeObjects writes the objects as a list for people.
-func writeObjects(b *strings.Builder, d deliver.Deliverable) {
-	item := func(head string, pairs ...string) {
-		fmt.Fprintf(b, "- %s\n", head)
-		for i := 0; i+1 < len(pairs); i += 2 {
-			if pairs[i+1] != "" {
-				fmt.Fprintf(b, "  - %s: %s\n", pairs[i], escapeLine(pairs[i+1]))
-			}
-		}
-	}
-	switch {
-	case d.Findings != nil:
-		s := deliver.Summarize(d.Findings.Findings)
-		fmt.Fprintf(b, "\n## Findings: %s\n\n%s\n\n", s.Verdict, s)
-		for _, f := range d.Findings.Findings {
-			item(fmt.Sprintf("%s, %s, %s: %s", escapeLine(f.ID), cmp.Or(string(f.Classification), "unrated"), cmp.Or(string(f.Disposition), "no disposition"), escapeLine(f.Location)),
-				"claim", f.Claim, "evidence", f.Evidence, "suggestion", f.Suggestion)
-		}
-	case d.Remediation != nil:
-		b.WriteString("\n## What became of each finding\n\n")
-		for _, r := range d.Remediation.Remedies {
-			item(escapeLine(cmp.Or(r.Finding, "an unnamed finding")), "changed", strings.Join(r.Changed, ", "), "why", r.Why)
-		}
-	default:
-		b.WriteString("\n## Ledger\n\n")
-		for _, e := range d.Synthesis.Entries {
-			item(escapeLine(e.Observation), "context", e.Context, "implication", e.Implication, "confidence", e.Confidence, "open", strings.Join(e.OpenQuestions, "; "))
-		}
-	}
+	return d, d.Findings != nil || d.Remediation != nil
 }
 
 var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "<", "&lt;", "[", `\[`, "*", `\*`, "~", `\~`, "|", `\|`, "&", `\&`, "#", `\#`)
@@ -208,4 +187,42 @@ var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "<", "&lt;", "[", `\[`, 
 // escapeLine returns s as one line of markdown without any markup.
 func escapeLine(s string) string {
 	return markup.Replace(strings.Join(strings.Fields(okf.Visible(s)), " "))
+}
+
+// Template returns a handoff for a person to fill in: a heading for each key of the minimum
+// content, and a comment that says what belongs there. A comment is no content, so
+// everything is missing until it is written.
+func Template(m Meta) (name string, text []byte, err error) {
+	t, err := m.begin(m.Artifact)
+	if err != nil {
+		return "", nil, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", escapeLine(m.Title))
+	for _, key := range deliver.Keys(t.Schema) {
+		if ask := deliver.Ask(t.Schema, key); ask != "" && key != "artifact" {
+			if what, _, ok := strings.Cut(ask, "; [] for"); ok {
+				ask = what + "; None. is an answer"
+			}
+			words := strings.ReplaceAll(key, "_", " ")
+			fmt.Fprintf(&b, "\n## %s\n\n<!-- %s -->\n", strings.ToUpper(words[:1])+words[1:], ask+objectExample(t.Schema, key))
+		}
+	}
+	a, err := okf.New(m.Path(), makeFields(m, deliver.Deliverable{Schema: t.Schema}), b.String())
+	if err != nil {
+		return "", nil, err
+	}
+	return a.Path, a.Bytes(), nil
+}
+
+// objectExample shows how to write a list of objects.
+func objectExample(schema, key string) string {
+	if deliver.ShapeOf(schema, key) != deliver.Objects {
+		return ""
+	}
+	item := map[string]string{
+		"findings": `"location": "PATH:LINE", "claim": "…", "evidence": "…", "classification": "blocker, finding or caveat", "disposition": "fix, pivot or accept"`,
+		"remedies": `"finding": "F1", "changed": ["PATH"], "why": "…"`,
+	}[key]
+	return fmt.Sprintf(`; as a fenced json block: {"schema": %q, %q: [{%s}]}`, schema, key, item)
 }

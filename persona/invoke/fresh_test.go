@@ -209,7 +209,7 @@ func TestRevalidation(t *testing.T) {
 	}
 	in.Artifacts = []File{{"a.md", "b3", []byte("revised\n")}}
 	text := string(Compose(in).Text)
-	for _, want := range []string{"handoffs/r.md  b1", "resolution to validation", "F1 changed:\n- a.md\n  why: calendar days", "a.md  b3", "revised"} {
+	for _, want := range []string{"handoffs/r.md  b1", "resolution to validation", "- F1\n  - changed: a.md\n  - why: calendar days", "a.md  b3", "revised"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -58,76 +58,19 @@ func (b *Brief) addHandoffs(list []handoff.Handoff) {
 func (b *Brief) addClaims(list []Claim) {
 	var out []File
 	for _, c := range list {
-		out = append(out, handoffFile(c.Path, c.Blob, c.From, c.To, deliver.Deliverable{Claims: c.Claims, Remediation: c.Remediation}))
+		d := deliver.Deliverable{Schema: deliver.SchemaClaims, Claims: c.Claims, Remediation: c.Remediation}
+		if c.Claims == nil {
+			d.Schema = deliver.SchemaRemediation
+		}
+		out = append(out, handoffFile(c.Path, c.Blob, c.From, c.To, d))
 	}
 	b.addFiles("handoff", out, capHandoff)
 }
 
 // handoffFile returns a handoff as a file whose text is its deliverable as lists.
 func handoffFile(path, blob string, from, to contract.Mode, d deliver.Deliverable) File {
-	text := fmt.Sprintf("%s to %s\n\n%s", from, to, render(d))
+	text := fmt.Sprintf("%s to %s\n\n%s", from, to, d.Outline(oneLine))
 	return File{path, blob, []byte(strings.ToValidUTF8(text, "\uFFFD"))}
-}
-
-// render writes a deliverable as headed lists, by kind. A list that was written
-// empty says none; one that is not there is left out.
-func render(d deliver.Deliverable) string {
-	var r rendering
-	switch {
-	case d.Synthesis != nil:
-		s := d.Synthesis
-		r.list("possibilities", s.Possibilities).list("tensions", s.Tensions).list("unknowns", s.Unknowns)
-		r.list("competing frames", s.Frames).list("rejected", s.Rejected)
-		for i, e := range s.Entries {
-			r.text(fmt.Sprintf("entry %d", i+1), fmt.Sprintf("%s; context: %s; implies: %s; confidence: %s", e.Observation, e.Context, e.Implication, e.Confidence))
-			r.list(fmt.Sprintf("open questions of entry %d", i+1), e.OpenQuestions)
-		}
-	case d.Plan != nil:
-		p := d.Plan
-		r.text("artifact", p.Artifact).list("assumptions", p.Assumptions).list("in scope", p.ScopeIn).list("out of scope", p.ScopeOut)
-		r.list("deferred", p.Deferred).list("would invalidate", p.WouldInvalidate).list("steps", p.Steps)
-	case d.Claims != nil:
-		c := d.Claims
-		r.text("artifact", c.Artifact).list("does", c.Does).list("does not", c.DoesNot).text("built against", c.Scope).list("evidence", c.Evidence)
-	case d.Findings != nil:
-		r.text("artifact", d.Findings.Artifact)
-		for _, f := range d.Findings.Findings {
-			r.text(f.ID, fmt.Sprintf("%s (%s, %s)", f.Location, f.Classification, f.Disposition))
-			r.text("  claim", f.Claim).text("  evidence", f.Evidence).text("  suggestion", f.Suggestion)
-		}
-	case d.Remediation != nil:
-		r.text("artifact", d.Remediation.Artifact)
-		for _, m := range d.Remediation.Remedies {
-			r.list(m.Finding+" changed", slices.Concat([]string{}, m.Changed)).text("  why", m.Why)
-		}
-	case d.Commentary != nil:
-		r.list("says", d.Commentary.Says)
-	}
-	return r.String()
-}
-
-type rendering struct{ strings.Builder }
-
-func (r *rendering) text(name, s string) *rendering {
-	if s != "" {
-		fmt.Fprintf(r, "%s: %s\n", name, oneLine(s))
-	}
-	return r
-}
-
-func (r *rendering) list(name string, items []string) *rendering {
-	switch {
-	case items == nil:
-		return r
-	case len(items) == 0:
-		fmt.Fprintf(r, "%s: none\n", name)
-		return r
-	}
-	fmt.Fprintf(r, "%s:\n", name)
-	for _, s := range items {
-		fmt.Fprintf(r, "- %s\n", oneLine(s))
-	}
-	return r
 }
 
 // addProfiles appends the profile part: pointers, and the prompts' texts where
