@@ -49,9 +49,14 @@ package reconcile
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/odd-cli/odd/okf"
 )
@@ -173,4 +178,35 @@ func newProblem(at, code, format string, args ...any) okf.Problem {
 		}
 	}
 	return okf.Problem{Code: code, Severity: okf.Error, Path: path, Line: line, Message: fmt.Sprintf(format, args...)}
+}
+
+// Diff returns the unified diff between the file of g at the item's path and the bytes that
+// the item writes, or would have written. It is empty for an item without bytes.
+func Diff(g *okf.Graph, it Item) []byte {
+	if it.Bytes == nil {
+		return nil
+	}
+	var old []byte
+	name := "/dev/null"
+	if a := g.ByPath(it.Path); a != nil {
+		old, name = a.Bytes(), "a/"+it.Path
+	}
+	return diff.Diff(name, old, "b/"+it.Path, it.Bytes)
+}
+
+// eachParallel calls do(0) … do(n-1), on as many goroutines as there are processors.
+func eachParallel(n int, do func(i int)) {
+	const share = 32 // calls taken at once
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (n+share-1)/share) {
+		wg.Go(func() {
+			for from := int(next.Add(share)) - share; from < n; from = int(next.Add(share)) - share {
+				for i := from; i < min(from+share, n); i++ {
+					do(i)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -2,11 +2,13 @@ package risk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -268,4 +270,100 @@ func Describe(v pipeline.Verdict) string {
 		s += ": " + strings.Join(v.Because, "; ")
 	}
 	return s + "; " + v.Way
+}
+
+// Missing is an entry of [governance.approvers] too few of whose people approved a file.
+type Missing struct {
+	Path   string
+	Of     string // the entry
+	People []string
+	More   int // of them, that must approve
+}
+
+// Approvers are the entries about a file that by, the addresses of who approve it, do not
+// satisfy. types are those its atom had and has, none for another file.
+func Approvers(cfg config.Config, path string, types, by []string) (out []Missing) {
+	for _, of := range slices.Sorted(maps.Keys(cfg.Approvers)) {
+		if !policy.MatchGlob(of, path) && !slices.Contains(types, of) {
+			continue
+		}
+		m := Missing{path, of, nil, cfg.Approvals}
+		for _, who := range cfg.Approvers[of] {
+			if slices.ContainsFunc(by, func(s string) bool { return strings.EqualFold(s, who) }) {
+				m.More--
+			} else {
+				m.People = append(m.People, who)
+			}
+		}
+		if m.More > 0 {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Missing) int { return cmp.Compare(len(a.People), len(b.People)) })
+	return out
+}
+
+// isForPerson are the hard findings about which a person may be of another mind:
+// what a change does to code, which the person sees at the review.
+func isForPerson(f policy.Finding) bool {
+	return slices.Contains([]string{
+		"function_body_collapsed", "guard_constant", "permission_loosened",
+		"shell_exec_introduced", "dynamic_code_introduced", "generate_denied", "load_side_effect", "guard_fault",
+	}, f.Code)
+}
+
+// Refusing are the findings of a change that no person is asked about, soft ones among them:
+// they send the change back, or end it. A test that vouches for less than it did
+// is one, unless a person filed the task and named that very file in its paths;
+// then a person sees it at the review.
+func (g *Ground) Refusing(all []policy.Finding) []policy.Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f policy.Finding) bool {
+		asked := g.all.Filed == pipeline.FiledByPerson && slices.Contains(g.all.Scope, f.Path)
+		return isForPerson(f) || asked && pipeline.WeakensTests(f.Code)
+	})
+}
+
+// Lane is the way the work of a task takes, the row that says so, and how much work
+// it is by the task's own words and paths. root is the bundle's folder: a task that
+// changes nothing outside of it is background work where it is of low priority.
+func Lane(root string, t board.Task) (lane pipeline.Lane, why string, complexity pipeline.Complexity) {
+	complexity = pipeline.ComplexityOf(t.Title, t.Paths)
+	s := pipeline.Signal{Source: cmp.Or(t.Signal, "task"), Urgency: urgencyOf(t.Priority), Complexity: complexity, Files: len(t.Paths)}
+	outside := func(glob string) bool { return glob != root && !strings.HasPrefix(glob, root+"/") }
+	if s.Urgency == pipeline.UrgencyLow && t.Signal == "" && !slices.ContainsFunc(t.Paths, outside) {
+		s.Source = "backlog"
+	}
+	lane, why = pipeline.LaneFor(s)
+	return lane, why, complexity
+}
+
+// Limits are what the sessions for a task may take: those of its lane, and what the
+// task itself says of turns and money.
+func Limits(law config.Config, t board.Task) config.Limits {
+	lane, _, _ := Lane(law.Root, t)
+	l := law.Limits(string(lane))
+	l.Turns, l.MaxCost = cmp.Or(t.MaxTurns, l.Turns), cmp.Or(t.Budget, l.MaxCost)
+	return l
+}
+
+// Reservation is the most that the sessions for a task may cost, where its lease has left
+// so much, in micro-USD: what a claim reserves, and what history is held to.
+func Reservation(law config.Config, t board.Task, left int64) int64 {
+	if law.Free() {
+		return 0
+	}
+	return min(int64(Limits(law, t).MaxCost), left)
+}
+
+// urgencyOf is what a task's priority means for the way its work takes.
+func urgencyOf(priority string) string {
+	switch priority {
+	case "p0":
+		return pipeline.UrgencyCritical
+	case "p1":
+		return pipeline.UrgencyHigh
+	case "p3":
+		return pipeline.UrgencyLow
+	}
+	return pipeline.UrgencyNormal
 }

@@ -3,6 +3,7 @@ package anchor
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -267,4 +268,142 @@ func plainText(v octave.Value) string {
 		}
 	}
 	return text
+}
+
+// readCognition reads COGNITION::LOGOS with ARCHETYPES::[…], or both in one as
+// COGNITION::LOGOS::ATLAS⊕HERMES.
+func (s *payloadSection) readCognition() (cognition string, archetypes []string) {
+	cognition, inline, _ := strings.Cut(s.readText("COGNITION"), "::")
+	add := func(text string) {
+		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("⊕+,", r) }) {
+			if name = archetypeName(name); name != "" && !slices.Contains(archetypes, name) {
+				archetypes = append(archetypes, name)
+			}
+		}
+	}
+	add(inline)
+	if e := s.findEntry("ARCHETYPES", "ARCHETYPE"); e != nil {
+		add(e.Value.Text)
+		for _, i := range e.Value.Items {
+			add(i.Value.Text)
+		}
+	}
+	return strings.ToUpper(strings.TrimSpace(cognition)), archetypes
+}
+
+// archetypeName returns a name without its qualifier: ATLAS for ATLAS<foundation>.
+func archetypeName(s string) string {
+	if i := strings.IndexAny(s, "<[("); i > 0 {
+		s = s[:i]
+	}
+	return strings.ToUpper(strings.Trim(s, " \t[]"))
+}
+
+// roleName returns the form in which roles are compared: implementation-lead for
+// IMPLEMENTATION_LEAD.
+func roleName(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
+
+// authorityForm is what AUTHORITY looks like.
+const authorityForm = "RESPONSIBLE[what you answer for], or DELEGATED[token::task] under a session that is bound"
+
+func (s *payloadSection) readAuthority() Authority {
+	text := s.readText("AUTHORITY")
+	if text == "" {
+		return Authority{} // the judge says that it is missing
+	}
+	verb, rest := text, ""
+	if i := strings.IndexAny(text, "[<"); i >= 0 {
+		verb, rest = strings.TrimSpace(text[:i]), text[i:]
+		if inner, ok := strings.CutSuffix(rest, ">"); ok && rest[0] == '<' {
+			rest = "[" + inner[1:] + "]"
+		}
+	}
+	bad := func(what string) Authority {
+		e := s.findEntry("AUTHORITY")
+		s.fail(Problem{Code: BindAuthority, At: "BIND.AUTHORITY", Line: e.Line, Text: what, Found: truncate(text), Want: authorityForm})
+		return Authority{}
+	}
+	if verb != "RESPONSIBLE" && verb != "DELEGATED" {
+		return bad("the authority is neither RESPONSIBLE nor DELEGATED")
+	}
+	if rest == "" || groupEnd(rest) != len(rest) {
+		return bad("the authority has no scope in brackets")
+	}
+	scope := strings.TrimSpace(rest[1 : len(rest)-1])
+	if scope == "" {
+		return bad("the brackets of the authority are empty")
+	}
+	if verb == "RESPONSIBLE" {
+		return Authority{Scope: scope}
+	}
+	parent, task, _ := strings.Cut(scope, "::")
+	return Authority{Delegated: true, Parent: strings.TrimSpace(parent), Scope: strings.TrimSpace(task)}
+}
+
+// readTensions reads every line of the section that was meant as one.
+func (s *payloadSection) readTensions() (all []Tension, unread int) {
+	seen := map[int]int{}
+	for _, e := range s.entries {
+		if len(all)+unread == maxTensions {
+			s.fail(Problem{Code: TenCount, At: "TENSIONS", Line: e.Line, Text: fmt.Sprintf("more than %d tensions; the rest is not read", maxTensions), Want: "the tensions that matter"})
+			break
+		}
+		t, meant, ok := s.readTension(e, len(all)+unread+1)
+		if meant && !ok {
+			unread++
+		}
+		if !ok {
+			continue
+		}
+		if at := seen[t.N]; t.N > 0 && at > 0 {
+			s.fail(Problem{Code: TenDup, At: tensionAt(t.N, 0), Line: e.Line, Text: fmt.Sprintf("L%d stands a second time; it is on line %d already", t.N, at), Want: "each ordinal once"})
+		}
+		seen[t.N] = e.Line
+		all = append(all, t)
+	}
+	return all, unread
+}
+
+// readTension reads one entry. An entry that looks like a tension and is none is a
+// problem; any other text is ignored.
+func (s *payloadSection) readTension(e *octave.Entry, place int) (t Tension, meant, ok bool) {
+	text, meant := s.tensionText(e)
+	if !meant {
+		return Tension{}, false, false
+	}
+	t, bad := scanTension(text)
+	t.Line = e.Line
+	if bad != nil {
+		bad.At, bad.Line = tensionAt(t.N, place), t.Line
+		bad.Text = fmt.Sprintf("line %d looks like a tension but %s", t.Line, bad.Text)
+		s.fail(*bad)
+	}
+	return t, true, bad == nil
+}
+
+// tensionText returns the text of an entry that was meant as a tension, its ordinal in front.
+func (s *payloadSection) tensionText(e *octave.Entry) (text string, meant bool) {
+	label := tensionOrdinal().FindString(e.Key + "::")
+	switch e.Kind {
+	case octave.Pair, octave.Item:
+		if text = e.Value.Text; e.Value.Kind == octave.List {
+			text = e.Value.Raw
+		}
+		if label != "" && tensionOrdinal().MatchString(text) {
+			label = ""
+		}
+		mine := label != "" || e.Key == "" || keySections()[strings.ToUpper(e.Key)] == "" && looksLikeTension(text)
+		return label + text, mine
+	case octave.Loose:
+		return strings.Trim(e.Text, `"`), looksLikeTension(e.Text)
+	}
+	return "", false
+}
+
+// tensionAt names a tension: its ordinal, or its place among the others.
+func tensionAt(n, index int) string {
+	if n > 0 {
+		return "TENSIONS.L" + strconv.Itoa(n)
+	}
+	return "TENSIONS[" + strconv.Itoa(index) + "]"
 }

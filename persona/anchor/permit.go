@@ -1,8 +1,11 @@
 package anchor
 
 import (
+	"encoding/base32"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,3 +80,88 @@ func (p Permit) checkRenewable(now time.Time) []Problem {
 }
 
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// tokenLetters is Crockford's base 32 in lower case: no i, l, o, u.
+const tokenLetters = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// tokenPrefix begins every token that odd makes.
+const tokenPrefix = "oa-"
+
+// newToken makes "oa-" and 26 letters out of 16 random bytes: a letter first, so
+// that it is a word in OCTAVE and a plain file name.
+func newToken(random func([]byte) error) (string, error) {
+	b := make([]byte, 16)
+	if err := random(b); err != nil {
+		return "", fmt.Errorf("token: no random bytes: %w", err)
+	}
+	return tokenPrefix + base32.NewEncoding(tokenLetters).WithPadding(base32.NoPadding).EncodeToString(b), nil
+}
+
+// TokenProblem says why s cannot be a token, and returns false if it can be one: 1 to 128
+// ASCII letters, digits, dots, hyphens and underscores, a letter or digit first,
+// and no two dots in a row. What passes is one plain name of a directory.
+func TokenProblem(s string) (Problem, bool) {
+	ok := len(s) > 0 && len(s) <= 128 && !strings.Contains(s, "..") && isAlnum(s[0])
+	for i := 0; ok && i < len(s); i++ {
+		ok = isAlnum(s[i]) || strings.IndexByte("._-", s[i]) >= 0
+	}
+	if ok {
+		return Problem{}, false
+	}
+	return Problem{
+		Code: TokenFormat, At: "token", Text: "this is no token: its letters are not those of one", Found: truncate(fmt.Sprintf("%q", s)),
+		Want: "the token that `odd anchor identity ROLE` answered, as oa- and 26 letters and digits",
+	}, true
+}
+
+func isAlnum(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// Verify is HasValid, and adds as warnings what has changed since the session was
+// bound: the members of the ARM, its files among them, and the lines that its
+// tensions cite. A session's own edits are such changes, so none of them locks.
+func (d Desk) Verify(token string) Verdict {
+	v := d.newPermitCheck().checkToken(token, "")
+	if !v.Valid {
+		return v
+	}
+	v.Warnings = append(v.Warnings, d.movedMembers(*v.Anchor)...)
+	for i, t := range v.Anchor.Tensions {
+		if why := d.checkCitation(t); why != "" {
+			v.Warnings = append(v.Warnings, Problem{Code: CitedChanged, At: tensionAt(t.N, i+1), Text: why, Found: t.Path, Want: t.RangeSHA256})
+		}
+	}
+	return v
+}
+
+// movedMembers lists the members of the ARM that changed, except HEAD, which was judged
+// before.
+func (d Desk) movedMembers(a Anchor) []Problem {
+	topic := ""
+	if a.Arm.FocusSource == FocusTopic {
+		topic = a.Arm.Focus
+	}
+	now, _, ps := d.World.computeArm(topic, Quick, Constitution{SHA256: a.Arm.Constitution})
+	if len(ps) > 0 {
+		return ps
+	}
+	moved := slices.DeleteFunc(compareArms(a.Arm, now), func(m armChange) bool { return m.Name == "head_oid" })
+	return driftProblems(moved, "the session was bound")
+}
+
+// checkCitation says why a tension's lines are not those it cited, "" if they are.
+func (d Desk) checkCitation(t Tension) string {
+	b, err := fs.ReadFile(d.World.Files, t.Path)
+	if err != nil {
+		return "the file it cites does not read now"
+	}
+	cited, lines, ok := cutLines(b, t.Start, t.End)
+	switch {
+	case !ok:
+		return fmt.Sprintf("the file it cites has only %d lines now", lines)
+	case hexSum(cited) != t.RangeSHA256:
+		return "the lines it cites changed"
+	}
+	return ""
+}

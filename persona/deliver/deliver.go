@@ -21,6 +21,12 @@
 // be thin; only who receives it can say so (handoff_insufficient).
 package deliver
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // The schemas, one a role.
 const (
 	SchemaSynthesis   = "odd.synthesis.1"   // explorer
@@ -148,4 +154,98 @@ type Remedy struct {
 // Commentary is what an observer says; it hands over to nobody.
 type Commentary struct {
 	Says []string `json:"says,omitzero" need:"filled" why:"what was noticed; at least one"`
+}
+
+// Say is one emission of a session: something said while it worked, or one turn
+// of a dialogue. Kind is the mode's word for it: in exploration question,
+// possibility, tension, frame, synthesis-ledger-entry, and decision or
+// recommendation, which count against it; in execution assertion, reversion,
+// tool_call_request, progress. Marker is the turn control under the engagement
+// assistant: holding, yielding or done.
+type Say struct {
+	Kind   string `json:"kind"`
+	Text   string `json:"text"`
+	Marker string `json:"marker,omitempty"`
+}
+
+// Kinds lists every kind a say may have, exploration's first.
+func Kinds() []string {
+	return []string{"question", "possibility", "tension", "frame", "synthesis-ledger-entry", "decision", "recommendation",
+		"assertion", "reversion", "tool_call_request", "progress"}
+}
+
+// Markers lists the turn controls.
+func Markers() []string { return []string{"holding", "yielding", "done"} }
+
+// Check says what is wrong with the say, nil when nothing is.
+func (s Say) Check() error {
+	switch {
+	case !slices.Contains(Kinds(), s.Kind):
+		return fmt.Errorf("unknown kind %q; the kinds are %s", s.Kind, strings.Join(Kinds(), ", "))
+	case s.Marker != "" && !slices.Contains(Markers(), s.Marker):
+		return fmt.Errorf("unknown marker %q; the markers are %s", s.Marker, strings.Join(Markers(), ", "))
+	case Blank(s.Text):
+		return fmt.Errorf("a say of kind %s without a text", s.Kind)
+	}
+	return nil
+}
+
+// Classifications lists them, the heaviest first.
+func Classifications() []string {
+	return []string{string(Blocker), string(Defect), string(Caveat)}
+}
+
+// Dispositions lists them, the one that asks for most first.
+func Dispositions() []string { return []string{string(Fix), string(Pivot), string(Accept)} }
+
+// Verdict is what a list of findings comes to.
+type Verdict string
+
+// The verdicts.
+const (
+	Pass             Verdict = "pass"
+	Fail             Verdict = "fail"
+	NeedsHumanReview Verdict = "needs_human_review"
+)
+
+// Summary counts findings. A finding without a known classification or
+// disposition counts as unrated.
+type Summary struct {
+	Total            int                    `json:"total"`
+	ByClassification map[Classification]int `json:"by_classification"` // all three, zeros too
+	ByDisposition    map[Disposition]int    `json:"by_disposition"`    // all three, zeros too
+	Unrated          int                    `json:"unrated"`
+	Verdict          Verdict                `json:"verdict"`
+}
+
+// Summarize counts the findings and judges them: fail when a blocker is not
+// accepted; needs_human_review when a blocker is accepted (a person's to wave
+// through, not a session's), when a finding is unrated, or when one asks for a
+// pivot; pass otherwise. It looks at nothing but the list.
+func Summarize(fs []Finding) Summary {
+	s := Summary{Total: len(fs), Verdict: Pass,
+		ByClassification: map[Classification]int{Blocker: 0, Defect: 0, Caveat: 0},
+		ByDisposition:    map[Disposition]int{Fix: 0, Pivot: 0, Accept: 0},
+	}
+	for _, f := range fs {
+		_, weighed := s.ByClassification[f.Classification]
+		_, disposed := s.ByDisposition[f.Disposition]
+		if weighed {
+			s.ByClassification[f.Classification]++
+		}
+		if disposed {
+			s.ByDisposition[f.Disposition]++
+		}
+		switch {
+		case f.Classification == Blocker && f.Disposition != Accept:
+			s.Verdict = Fail
+		case s.Verdict == Fail:
+		case f.Classification == Blocker, f.Disposition == Pivot, !weighed, !disposed:
+			s.Verdict = NeedsHumanReview
+		}
+		if !weighed || !disposed {
+			s.Unrated++
+		}
+	}
+	return s
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -281,4 +283,53 @@ func (q *Process) release() {
 	for _, c := range q.close {
 		c.Close()
 	}
+}
+
+// ownSession starts c as the leader of a session, and so of a process group,
+// that has no terminal.
+func ownSession(c *exec.Cmd) {
+	if c.SysProcAttr == nil {
+		c.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	c.SysProcAttr.Setsid = true
+}
+
+// killGroup ends the whole group p leads. A group that is gone is no error.
+func killGroup(p *os.Process) error {
+	err := syscall.Kill(-p.Pid, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// diskUse returns how much of the disk a file takes; a sparse one takes less than its size.
+func diskUse(st fs.FileInfo) int64 {
+	if s, ok := st.Sys().(*syscall.Stat_t); ok {
+		return s.Blocks * 512
+	}
+	return st.Size()
+}
+
+// unkept is what is asked for and cannot be held without a keeper.
+func (c Cage) unkept(p Program) []string {
+	if c.Enforce == Off || len(c.Self) == 0 {
+		return nil
+	}
+	missing := []string{"files: no Landlock on this system", "limits: none are set on this system", "children that daemonise can outlive their session"}
+	if p.Network != Allow {
+		missing = append(missing, "network: it cannot be closed on this system")
+	}
+	return missing
+}
+
+// keeperless is unkept where that is a refusal.
+func (c Cage) keeperless(p Program) []string {
+	if c.Enforce != Require || c.hasKeeper() {
+		return nil
+	}
+	if len(c.Self) == 0 {
+		return []string{"there is no keeper to hold a program"}
+	}
+	return c.unkept(p)
 }

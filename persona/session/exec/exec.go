@@ -40,6 +40,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/url"
 	"os"
@@ -49,6 +50,7 @@ import (
 
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // DefaultMaxBytes bounds standard output where the configuration does not.
@@ -223,4 +225,84 @@ func private(name string) bool {
 		return true
 	}
 	return false
+}
+
+// Pipe starts a command and returns what it says on its standard output, as it
+// says it: a reader that does not read makes the command wait. Reading ends with
+// io.EOF where the command ended well, and else with how it ended and the last
+// line of its standard error, without credentials. The command and what it
+// started end with ctx, and with Close.
+//
+// Of Command everything counts but Max; its Tree is where it starts, and not
+// what it may write.
+func Pipe(ctx context.Context, c Command) io.ReadCloser {
+	r, w := io.Pipe()
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(ctx, func() { w.CloseWithError(context.Cause(ctx)) }) // which frees a command that waits to be read
+	go func() {
+		defer cancel()
+		talk := &capped{max: maxTranscript}
+		_, err := c.Cage.Run(ctx, cage.Program{Argv: c.Argv, Dir: filepath.Join(c.Tree, filepath.FromSlash(c.Dir)), Env: c.Env,
+			Stdout: w, Stderr: talk, Desk: c.Desk, Network: c.Network, Read: []string{c.Tree}, Write: c.Write})
+		if err == nil {
+			w.Close()
+			return
+		}
+		var exit *cage.Exit
+		switch {
+		case session.Interruption(ctx) != "":
+			err = context.Cause(ctx)
+		case errors.As(err, &exit):
+			err = fmt.Errorf("%s: %w%s", c.Argv[0], err, talk.lastLine())
+		}
+		w.CloseWithError(err)
+	}()
+	return piped{r, cancel}
+}
+
+// piped is the reading end of a command that runs.
+type piped struct {
+	*io.PipeReader
+	cancel func()
+}
+
+// Close ends the command.
+func (p piped) Close() error {
+	p.cancel()
+	return p.PipeReader.Close()
+}
+
+// Place is where a session's programs work: its desk, or an empty one where it has
+// none. clear removes that; the session's own is its maker's to remove.
+func Place(ctx context.Context, r session.Request) (d session.Desk, clear func(), err error) {
+	return place(ctx, r)
+}
+
+// Surroundings are what an agent's program sees of the environment at a desk: PATH,
+// LANG and those of names that environ has, and what odd sets.
+func Surroundings(environ, names []string, d session.Desk, r session.Request) []string {
+	return Substrate{Environ: environ, Env: names}.environment(d, r)
+}
+
+// Talk keeps the beginning of what a program says on its standard error.
+type Talk struct{ c capped }
+
+// NewTalk makes an empty one.
+func NewTalk() *Talk { return &Talk{capped{max: maxTranscript}} }
+
+// Write implements io.Writer; it never refuses.
+func (t *Talk) Write(p []byte) (int, error) { return t.c.Write(p) }
+
+// LastLine is "; stderr: " and the last line that is not blank, as a failure may
+// tell it; "" where there is none.
+func (t *Talk) LastLine() string { return t.c.lastLine() }
+
+// Text is all that was kept, without credentials, and says where it was cut.
+func (t *Talk) Text() []byte { return secrets.Redact(t.c.text()) }
+
+// Words takes the relative parts of a command, as odd.toml has it, from dir: those
+// that start with "./" or "../", and a first one with a slash. read is what the
+// program must read of them.
+func Words(argv []string, dir string) (words, read []string) {
+	return Substrate{Argv: argv, Dir: dir}.argv()
 }
