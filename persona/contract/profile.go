@@ -116,7 +116,7 @@ func (c Custom) asRow() RoleRow {
 	deliverable, _ := roleRow(c.Deliverable)
 	row := RoleRow{
 		Role: Role(c.Name), Mode: c.Mode, Mutates: tools.Mutates, Freshness: fresh.Freshness, Schema: deliverable.Schema, Next: deliverable.Next,
-		Surface: Conversational, About: "a role of this profile's own",
+		Surface: Conversational,
 	}
 	row.Mutates = row.Mutates && row.Schema != deliver.SchemaFindings
 	if m, ok := modeRow(c.Mode); ok {

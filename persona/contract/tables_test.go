@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/odd-cli/odd/persona/contract"
-	"github.com/odd-cli/odd/persona/deliver"
 )
 
 // TestTablesNameWhatIsThere holds each table to the others: a tool or a
@@ -28,7 +27,6 @@ func TestTablesNameWhatIsThere(t *testing.T) {
 	}
 	for _, m := range contract.Modes() {
 		has(tools, m.Tools...)
-		has(deliver.Schemas(), m.Schema)
 	}
 }
 

@@ -8,43 +8,42 @@ import (
 // ToolRow is one tool that odd knows. The list is closed: an unknown name is refused, so no
 // misspelling reaches a session.
 type ToolRow struct {
-	Name   string `json:"name"`
-	Class  Class  `json:"class"`
-	Always bool   `json:"always,omitempty"` // part of every session whose role can use it
-	Person bool   `json:"person,omitempty"` // only for people; no role has it
-	About  string `json:"about"`
+	Name   string
+	Class  Class
+	Always bool // part of every session whose role can use it
+	Person bool // only for people; no role has it
 }
 
 // ToolRows lists all tools in the order of contracts.
 func ToolRows() []ToolRow {
 	return []ToolRow{
-		{Name: "search", Class: Reads, About: "finds atoms by words"},
-		{Name: "fetch", Class: Reads, About: "reads a file or a uri"},
-		{Name: "get", Class: Reads, About: "reads an atom"},
-		{Name: "related", Class: Reads, About: "lists an atom's neighbours"},
-		{Name: "expand", Class: Reads, About: "walks the graph from an atom"},
-		{Name: "why", Class: Reads, About: "tells where a claim comes from"},
-		{Name: "orient", Class: Reads, About: "tells where the work stands"},
-		{Name: "challenge", Class: Reads, About: "asks what a claim rests on"},
-		{Name: "gate", Class: Reads, About: "asks whether a transition is due"},
-		{Name: "preflight", Class: Reads, About: "lists what governs before work starts"},
-		{Name: "web-search", Class: Reads, About: "searches outside the bundle"},
-		{Name: "query", Class: Reads, About: "asks a knowledge base"},
-		{Name: "audit", Class: Reads, About: "checks references and canon"},
-		{Name: "validate", Class: Reads, About: "checks claims against evidence"},
-		{Name: "encode", Class: Drafts, About: "drafts a journal entry"},
-		{Name: "say", Class: Drafts, Always: true, About: "says something while it works"},
-		{Name: "emit_deliverable", Class: Drafts, Always: true, About: "hands over the deliverable"},
-		{Name: "finish", Class: Drafts, Always: true, About: "ends the session with its outcome"},
-		{Name: "emit_atom", Class: Mutates, About: "proposes an atom"},
-		{Name: "emit_change", Class: Mutates, About: "proposes a change to files"},
-		{Name: "write", Class: Mutates, About: "writes a file"},
-		{Name: "edit", Class: Mutates, About: "changes a file"},
-		{Name: "exec", Class: Mutates, About: "runs a command"},
-		{Name: "commit", Class: Mutates, About: "makes a commit"},
-		{Name: "push", Class: Mutates, About: "sends commits away"},
-		{Name: "pull_request", Class: Mutates, About: "opens a pull request"},
-		{Name: "merge", Class: Mutates, Person: true, About: "lands work on its target"},
+		{Name: "search", Class: Reads},
+		{Name: "fetch", Class: Reads},
+		{Name: "get", Class: Reads},
+		{Name: "related", Class: Reads},
+		{Name: "expand", Class: Reads},
+		{Name: "why", Class: Reads},
+		{Name: "orient", Class: Reads},
+		{Name: "challenge", Class: Reads},
+		{Name: "gate", Class: Reads},
+		{Name: "preflight", Class: Reads},
+		{Name: "web-search", Class: Reads},
+		{Name: "query", Class: Reads},
+		{Name: "audit", Class: Reads},
+		{Name: "validate", Class: Reads},
+		{Name: "encode", Class: Drafts},
+		{Name: "say", Class: Drafts, Always: true},
+		{Name: "emit_deliverable", Class: Drafts, Always: true},
+		{Name: "finish", Class: Drafts, Always: true},
+		{Name: "emit_atom", Class: Mutates},
+		{Name: "emit_change", Class: Mutates},
+		{Name: "write", Class: Mutates},
+		{Name: "edit", Class: Mutates},
+		{Name: "exec", Class: Mutates},
+		{Name: "commit", Class: Mutates},
+		{Name: "push", Class: Mutates},
+		{Name: "pull_request", Class: Mutates},
+		{Name: "merge", Class: Mutates, Person: true},
 	}
 }
 
