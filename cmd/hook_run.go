@@ -257,7 +257,7 @@ func (p push) knownBase(m pushedRef) (from repo.OID, on bool, err error) {
 		}
 	}
 	for _, name := range p.kept {
-		known, err := p.knownPlaces(name)
+		known, err := p.knownPlaces(name, m.ref)
 		if err != nil {
 			return "", false, err
 		}
@@ -279,9 +279,8 @@ func (p push) knownBase(m pushedRef) (from repo.OID, on bool, err error) {
 }
 
 // knownPlaces returns the places of a kept branch that the other side has: where it is, and for
-// what comes with it in this push where it will be. A clone knows them as it fetched
-// them last.
-func (p push) knownPlaces(name string) ([]repo.OID, error) {
+// other refs of this push where it will be. A clone knows them as it fetched them last.
+func (p push) knownPlaces(name, pushed string) ([]repo.OID, error) {
 	var out []repo.OID
 	if p.receiving {
 		if oid, err := p.repo.Ref(name); err == nil {
@@ -298,7 +297,7 @@ func (p push) knownPlaces(name string) ([]repo.OID, error) {
 			}
 		}
 	}
-	if oid, ok := p.moving[name]; ok && out != nil {
+	if oid, ok := p.moving[name]; ok && out != nil && name != pushed {
 		out = append(out, oid)
 	}
 	return out, nil
