@@ -38,8 +38,8 @@ func approveVerb(env Env) *cli.Command {
 			"--without keeps an atom as it was before the proposal; your commit names it.\n"+
 			"odd does not propose it again until its source text changes. The task's file\n"+
 			"lists it under declined; take it out there to have it proposed.\n\n"+
-			"After odd review TASK --each, odd does what you decided there. --no-walk does\n"+
-			"not look at it: it takes the proposal as the other flags say.\n\n"+
+			"After odd review TASK --each, odd does what you decided there. --no-walk\n"+
+			"forgets that and takes the proposal as the other flags say.\n\n"+
 			"Where [governance.approvers] in odd.toml asks for others too, the first yes is\n"+
 			"kept on the task, which stays in review; the last person merges.\n\n"+
 			personNote,
@@ -67,7 +67,7 @@ func approveVerb(env Env) *cli.Command {
 		&cli.StringSliceFlag{Name: "verify-atom", Usage: "mark only atom `ID` as verified by you; repeatable"},
 		&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
 		&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
-		&cli.BoolFlag{Name: "no-walk", Usage: "do not use what you decided in odd review TASK --each"},
+		&cli.BoolFlag{Name: "no-walk", Usage: "forget what you decided in odd review TASK --each"},
 		yesFlag(),
 		jsonFlag())
 }

@@ -70,21 +70,22 @@ func (v *view) forgetWalk(t okf.ID) {
 }
 
 // takeWalk puts what the person decided in odd review --each into o, and is the line that
-// says so before they confirm; "" where they decided nothing. What is undecided is
-// refused, and so are flags that decide the same again.
+// says so before they confirm, or that it is forgotten; "" where they decided nothing. What is
+// undecided is refused, and so are flags that decide the same again.
 func (v *view) takeWalk(p review.Proposal, o *approval) (string, error) {
-	if o.noWalk {
-		return "", nil
-	}
 	w, dropped, err := v.readWalk(p)
 	n, all := w.Count(""), len(v.proposedAtoms(p))
 	switch {
+	case o.noWalk && n > 0:
+		return fmt.Sprintf("%-10s  what you decided in odd review --each: %s\n", "forgets", w), nil
+	case o.noWalk:
+		return "", nil
 	case err != nil || n+dropped == 0:
 		return "", err
 	case n < all:
-		return "", refuse("state", "approve %s: odd review --each left %s undecided; to go on, run odd review %[1]s --each; to take all of them as proposed, run odd approve %[1]s --no-walk", p.Task, countNoun(all-n, "atom"))
+		return "", refuse("state", "approve %s: odd review --each left %s undecided; to go on, run odd review %[1]s --each, where t takes all that are left; odd approve %[1]s --no-walk forgets what you decided and takes all %[3]d", p.Task, countNoun(all-n, "atom"), all)
 	case o.verify.All || len(o.verify.Only)+len(o.without) > 0:
-		return "", refuse("state", "approve %s: odd review --each decided about every atom; leave the flags out, or add --no-walk to do without what was decided there", p.Task)
+		return "", refuse("state", "approve %s: odd review --each decided about every atom; leave the flags out, or add --no-walk to forget what was decided there", p.Task)
 	}
 	o.without, o.verify, o.edits = w.LeftOut(), w.Verify(), w.Edits()
 	return fmt.Sprintf("%-10s  %s, as you decided in odd review --each\n", "takes", w), nil
@@ -156,12 +157,43 @@ func inReadingOrder(atoms []proposedAtom) []proposedAtom {
 	return atoms
 }
 
-// askAll asks about the atoms from the first undecided one on, until the person quits
-// or has decided the last.
+// isOpen reports an atom that the person did not decide about.
+func (w *walker) isOpen(a proposedAtom) bool {
+	d, _ := w.walk.Of(a.at)
+	return d.Take == ""
+}
+
+// nextOpen returns the first undecided atom from i on, all of them if there is none.
+func (w *walker) nextOpen(i int) int {
+	n := slices.IndexFunc(w.atoms[i:], w.isOpen)
+	if n < 0 {
+		return len(w.atoms)
+	}
+	return i + n
+}
+
+// takeRest accepts the atoms that are undecided, except those with an edit that has an error.
+func (w *walker) takeRest() error {
+	for _, a := range w.atoms {
+		d, _ := w.walk.Of(a.at)
+		if _, draft := w.draft[a.at.Path]; draft || d.Take != "" {
+			continue
+		}
+		d.ID, d.Take = a.ID, review.Accept
+		w.walk = w.walk.With(d)
+	}
+	return w.keepWalk(w.Task, w.walk)
+}
+
+// askAll asks about the undecided atoms; where all are decided, about all again. It ends when
+// the person quits or has decided the last.
 func (w *walker) askAll(ctx context.Context) error {
-	open := func(a proposedAtom) bool { d, _ := w.walk.Of(a.at); return d.Take == "" }
 	said := false // what was printed last is help or an error, which the atom again would push off the screen
-	for i := max(0, slices.IndexFunc(w.atoms, open)); i < len(w.atoms); {
+	i := w.nextOpen(0)
+	if i == len(w.atoms) {
+		i = 0
+	}
+	for i < len(w.atoms) {
 		if !said {
 			if err := w.showAtom(i); err != nil {
 				return err
@@ -169,7 +201,7 @@ func (w *walker) askAll(ctx context.Context) error {
 		}
 		said = false
 		d, _ := w.walk.Of(w.atoms[i].at)
-		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, owner, verify, leave out, edit, next, back, quit [a,o,v,l,e,n,b,q, ? for help]? ", i+1, len(w.atoms), soFar(d)))
+		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, owner, verify, leave out, edit, take the rest, next, back, quit [a,o,v,l,e,t,n,b,q, ? for help]? ", i+1, len(w.atoms), soFar(d)))
 		if err != nil {
 			return err
 		}
@@ -208,6 +240,12 @@ func (w *walker) askAll(ctx context.Context) error {
 				said = true
 			}
 			continue
+		case "t", "take", "take the rest":
+			if err := w.takeRest(); err != nil {
+				return err
+			}
+			i = w.nextOpen(0)
+			continue
 		case "n", "next":
 			i++
 			continue
@@ -221,10 +259,13 @@ func (w *walker) askAll(ctx context.Context) error {
 			said = true
 			continue
 		}
+		again := !w.isOpen(w.atoms[i])
 		if err := w.keepDecision(d); err != nil {
 			return err
 		}
-		i++
+		if i++; !again {
+			i = w.nextOpen(i)
+		}
 	}
 	return nil
 }
@@ -235,6 +276,7 @@ const eachKeys = "a  accept: take it as it is\n" +
 	"l  leave out: do not take it; odd asks for a reason\n" +
 	"e  edit: change its file in your editor, and decide then; the change is yours\n" +
 	"r  revert: drop your edit\n" +
+	"t  take the rest: accept every atom that is still undecided\n" +
 	"n  next: go on, and change nothing here\n" +
 	"b  back: go to the one before\n" +
 	"q  quit: stop here; the same command goes on later\n" +

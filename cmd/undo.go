@@ -17,7 +17,8 @@ func undoVerb(env Env) *cli.Command {
 		"odd undo\n\n"+
 			"It commits the board as it was before, if the newest commit there is a\n"+
 			"person's command, such as odd task add, edit or ready, or odd drain resume.\n"+
-			"Approvals, gates and what is in append-only files stay; odd says why (exit 3).\n\n"+
+			"Approvals and gates stay; odd says why (exit 3). An undone rejection leaves\n"+
+			"odd log and its ledger; git log keeps both commits.\n\n"+
 			personNote,
 		do(env, runUndo), yesFlag(), jsonFlag())
 }

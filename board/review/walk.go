@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/odd-cli/odd/okf"
 )
@@ -114,11 +115,15 @@ func (w Walk) Verify() (v Verify) {
 // String says how many atoms are taken and left out.
 func (w Walk) String() string {
 	out := fmt.Sprintf("%d taken", w.Count(Accept)+w.Count(Verified))
+	var of []string
 	if n := w.Count(Verified); n > 0 {
-		out += fmt.Sprintf(", %d of them verified", n)
+		of = append(of, fmt.Sprintf("%d verified", n))
 	}
 	if n := len(w.Edits()); n > 0 {
-		out += fmt.Sprintf(", %d edited", n)
+		of = append(of, fmt.Sprintf("%d edited", n))
+	}
+	if of != nil {
+		out += " (" + strings.Join(of, ", ") + ")"
 	}
 	if n := w.Count(Leave); n > 0 {
 		out += fmt.Sprintf(", %d left out", n)
