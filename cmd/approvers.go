@@ -182,9 +182,15 @@ func (v *view) landedAnyway(ctx context.Context, id okf.ID) (string, error) {
 	if err != nil || c.OID == "" {
 		return "", err
 	}
-	name, _, err := v.landsOn()
-	return fmt.Sprintf("its files are on %s without your approval, since %s by %s; odd approve %s approves them, %s takes them out",
-		name, shortID(c.OID), c.Committer.Email, t.ID, verify.TakeOut(c)), err
+	name, tip, err := v.landsOn()
+	if err != nil {
+		return "", err
+	}
+	where := fmt.Sprintf("its files are on %s without your approval, since %s by %s", name, shortID(c.OID), c.Committer.Email)
+	if p, err := v.readProposal(t); err == nil && v.checkBasis(ctx, p, tip) != nil {
+		return fmt.Sprintf("%s: odd's commits were rebased, which drops approvals with what they edited or left out; git reset --hard to where %s was (git reflog %[2]s shows it) and merge instead, or start again with odd review %s --refresh", where, name, t.ID), nil
+	}
+	return fmt.Sprintf("%s; odd approve %s approves them as proposed, %s takes them out; where a rebase dropped an approval, git reflog has it, with what was edited or left out", where, t.ID, verify.TakeOut(c)), nil
 }
 
 // tellUnapproved has a person told of every task in review whose files have landed.
