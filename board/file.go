@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/okf"
@@ -219,7 +222,10 @@ func TitleID(s string) string {
 func dashify(s string) string {
 	var b strings.Builder
 	gap := false
-	for _, r := range strings.ToLower(s) {
+	for _, r := range norm.NFKD.String(strings.ToLower(s)) {
+		if unicode.Is(unicode.Mn, r) {
+			continue // ü is u
+		}
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			if gap && b.Len() > 0 {
 				b.WriteByte('-')

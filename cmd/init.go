@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -161,13 +162,13 @@ func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
 	if slices.Contains(wrote, path.Join(bundleRoot(r), "tasks", firstTask)) {
 		o.tellUnread(env, os.DirFS(r.Root()), paths)
 	}
-	sayNext(env, bundleRoot(r), wrote, ch, len(o.docs) > 0)
+	o.sayNext(env, r, wrote, ch)
 	return nil
 }
 
-// sayNext tells a person what init wrote and which commands come next, in order. With
-// inputs, the first task names documents.
-func sayNext(env Env, root string, wrote []string, ch repo.Changes, inputs bool) {
+// sayNext tells a person what init wrote and which commands come next, in order.
+func (o initOptions) sayNext(env Env, r *repo.Repo, wrote []string, ch repo.Changes) {
+	root := bundleRoot(r)
 	var add []string
 	for _, name := range wrote {
 		if top, _, _ := strings.Cut(name, "/"); !slices.Contains(add, top) {
@@ -184,16 +185,31 @@ func sayNext(env Env, root string, wrote []string, ch repo.Changes, inputs bool)
 		return
 	}
 	talk(env, "wrote the files above: settings in odd.toml, knowledge and tasks as markdown in %s/. No file of yours was changed.", root)
-	talk(env, "1. commit them:  %s", commit)
-	switch {
-	case !inputs:
-		talk(env, "2. in %s, set \"inputs\" to a file or folder of your documents; then commit it", first)
-		talk(env, "3. run the task: odd task ready read-our-documents, then odd drain")
-	case !bytes.Contains(ch[first], []byte("\nstate: ready\n")):
-		talk(env, "2. run the first task, which reads your documents: odd task ready read-our-documents, then odd drain")
-	default:
-		talk(env, "2. run the first task, which reads your documents: odd drain")
+	n := 0
+	step := func(format string, args ...any) {
+		n++
+		talk(env, "%d. %s", n, fmt.Sprintf(format, args...))
 	}
+	e := &examination{env: env, repo: r, cfg: configIn(os.DirFS(r.Root()))}
+	e.checkAgents()
+	for _, d := range e.all {
+		if d.Level == faultLevel {
+			step("%s; %s", d.Found, d.Mend)
+		}
+	}
+	if len(o.docs) == 0 {
+		step("in %s, set \"inputs\" to a file or folder of your documents", first)
+	}
+	if e.cfg.Remote != "" && slices.Contains(wrote, "odd.toml") {
+		talk(env, "odd.toml sets [board] remote = %q, because jobs must share the tasks: odd then pushes what it commits; odd config unset board.remote tries it in this clone alone", e.cfg.Remote)
+		commit += " && git push " + e.cfg.Remote + " HEAD"
+	}
+	step("commit them:  %s", commit)
+	run := "odd drain"
+	if !bytes.Contains(ch[first], []byte("\nstate: ready\n")) {
+		run = "odd task ready read-our-documents, then " + run
+	}
+	step("run the first task, which reads your documents: %s", run)
 	talk(env, "then look at what it proposes, and merge it: odd review read-our-documents, then odd approve read-our-documents")
 	talk(env, "a program that runs as you can type your confirmation too: before agents work alone, make approvals need a key that asks you; odd config explain governance.require_signed says how")
 	talk(env, "the notes in %s/ are examples; make them yours. odd doctor says what is missing here, odd config explain what can be set.", root)
@@ -309,9 +325,6 @@ func (o *initOptions) askMissing(ctx context.Context, env Env, files fs.FS, path
 			return usage("init: %v", err)
 		}
 	}
-	if fresh && o.costsMoney() && o.monthly == "" {
-		return usage("init: the agent %s can cost money, and without a budget none starts; add --monthly-usd 20", o.agent)
-	}
 	return nil
 }
 
@@ -326,10 +339,11 @@ func (o *initOptions) takeRoles(s string) error {
 		if name == "" {
 			continue
 		}
-		if len(name) > 60 || !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9 _-]*$`).MatchString(name) {
+		if len(name) > 60 || !regexp.MustCompile(`^\pL[\pL\pM\pN _-]*$`).MatchString(name) || roleID(name) == "" {
 			return fmt.Errorf("role %q: want a name of letters, digits and spaces, at most 60, like Shore lead", name)
 		}
-		name = strings.ToUpper(name[:1]) + name[1:]
+		_, first := utf8.DecodeRuneInString(name)
+		name = strings.ToUpper(name[:first]) + name[first:]
 		for _, other := range o.roles {
 			if roleID(other) == roleID(name) {
 				return fmt.Errorf("role %q is named twice", name)

@@ -21,7 +21,6 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/knowledge"
-	"github.com/odd-cli/odd/okf"
 )
 
 func bundleRoot(r *repo.Repo) string { return configIn(os.DirFS(r.Root())).Root }
@@ -144,7 +143,11 @@ func starterAtoms(r *repo.Repo, o initOptions) []knowledge.File {
 	}
 	_, err := os.Stat(filepath.Join(r.Root(), "odd.toml"))
 	in := inputList(o.docs)
-	named := strings.NewReplacer("The keeper ", "The "+strings.ToLower(first[:1])+first[1:]+" ", "Keeper", first, "keeper", roleID(first))
+	pairs := []string{"Keeper", first, "keeper", roleID(first)}
+	if first != "Keeper" {
+		pairs = append(pairs, "Keeps the atoms of this repository correct and complete.", newRole)
+	}
+	named := strings.NewReplacer(pairs...)
 	var files []knowledge.File
 	for _, f := range knowledge.Starter() {
 		name, ours := strings.CutPrefix(f.Path, "knowledge/")
@@ -200,13 +203,11 @@ relates_to: [atom, proposal]
 # %[2]s
 
 Say here what this role decides, and name it as owner of the processes that it runs.
-` + "`odd compile-persona %[1]s`" + ` shows what an agent would know of it, and what it lacks.
+` + "`odd compile-persona %[1]s`" + ` says what is missing before an agent can work as it.
 `
 )
 
-func roleID(name string) string {
-	return board.Slug(okf.ID(strings.Join(strings.Fields(strings.ToLower(name)), "-")))
-}
+func roleID(name string) string { return board.TitleID(name) }
 
 func inputList(places []string) string {
 	var out []string

@@ -277,7 +277,7 @@ func (c *checker) checkCompleteness() {
 		c.add(sev, codeOwnerless, 1, "add owner: ROLE", "the process has no owner")
 	case a.Type == "artifact" && !in(Produces):
 		c.add(sev, codeOrphan, 1, fmt.Sprintf("add produces: %s to the process that makes it", a.ID), "no process produces this artifact")
-	case a.Type == "role" && !c.ownsProcess():
+	case a.Type == "role" && a.Status != "draft" && !c.ownsProcess():
 		c.add(sev, codeIdle, 1, fmt.Sprintf("add owner: %s to a process", a.ID), "the role owns no process")
 	}
 }

@@ -108,7 +108,7 @@ func Codes() []Code {
 		{codeLink, Warn, "a link leads to no file of the bundle"},
 		{codeOwnerless, Warn, "a process has no owner (a note where confidence is inferred)"},
 		{codeOrphan, Warn, "no process produces this artifact (a note where confidence is inferred)"},
-		{codeIdle, Warn, "a role owns no process (a note where confidence is inferred)"},
+		{codeIdle, Warn, "a role that is no draft owns no process (a note where confidence is inferred)"},
 		{codeStatus, Warn, "status is not draft, stable or deprecated"},
 		{codeStale, Warn, "the date in stale_after has passed"},
 		{codeStaleDate, Warn, "stale_after has no time with a time zone, so it is ignored"},
