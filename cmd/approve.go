@@ -129,7 +129,8 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 		return err
 	}
 	taken := take.describeTaken(v.cfg.Root)
-	act := "approve " + string(t.ID)
+	target, elsewhere := v.targetBranch()
+	act := fmt.Sprintf("approve %s into %s", t.ID, target)
 	if taken != "" {
 		act += " (" + taken + ")"
 	} else if len(others) > 0 {
@@ -160,7 +161,6 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 		return printRows(env, [][]string{{string(t.ID), string(board.Review), h.By(), shortID(oid), "endorsed"}})
 	}
 	commit := v.approveHere
-	target, elsewhere := v.targetBranch()
 	if elsewhere {
 		commit = v.approveForTarget
 	}
@@ -338,7 +338,7 @@ func (v *view) branchHolds(ctx context.Context, p review.Proposal) error {
 		if v.line.Remote != "" {
 			back = fmt.Sprintf("git push --force %s %s:refs/heads/%s", v.line.Remote, id, p.Branch)
 		}
-		return refuse("branch", "%s: somebody moved the branch %s to %s after odd proposed %s; run %s to move it back, or odd reject %[1]s --reason \"why\"", p.Task, p.Branch, shortID(tip), id, back)
+		return refuse("branch", "%s: somebody moved the branch %s to %s after odd proposed %s; run %s to move it back, which drops what was added there, or odd reject %[1]s --reason \"why\"", p.Task, p.Branch, shortID(tip), id, back)
 	}
 	return nil
 }

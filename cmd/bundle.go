@@ -218,9 +218,29 @@ func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error)
 func settingsOfTree(r *repo.Repo) ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
-		err = refuse("no-config", "odd.toml: not found in %s, so odd is not set up here; run odd init", r.Root())
+		way := "so odd is not set up here; run odd init"
+		if others := boardBranches(r); others != "" {
+			way = "but another branch has one; git switch " + others
+		}
+		err = refuse("no-config", "odd.toml: not found in %s, %s", r.Root(), way)
 	}
 	return b, err
+}
+
+// boardBranches names the other local branches with an odd.toml that are no reviews, as arguments of git switch.
+func boardBranches(r *repo.Repo) string {
+	var names []string
+	refs, _ := r.Refs("refs/heads/") // an error here would only hide the one that is told
+	here, _ := r.Branch()
+	for _, u := range refs {
+		name := strings.TrimPrefix(u.Name, "refs/heads/")
+		if files, err := r.Tree(u.New); err == nil && name != here && !strings.HasPrefix(name, "odd/review/") {
+			if _, err := fs.Stat(files, "odd.toml"); err == nil {
+				names = append(names, name)
+			}
+		}
+	}
+	return strings.Join(names, " or git switch ")
 }
 
 func openConfigured(env Env, r *repo.Repo) (*workspace, error) {
@@ -246,6 +266,9 @@ func (w *workspace) boardRef() (string, error) {
 		}
 		if head == "" {
 			return "", refuse("detached-head", "HEAD is detached, so odd does not know which branch holds the tasks; git switch BRANCH, or set branch below [board] in odd.toml")
+		}
+		if strings.HasPrefix(head, "odd/review/") {
+			return "", refuse("branch", "%s: is a review branch, and the tasks are on another; git switch %s", head, boardBranches(w.repo))
 		}
 		b = head
 	}
