@@ -26,8 +26,10 @@ func (h *history) ReadState(commit repo.OID) *state.State {
 	c := h.ReadCommit(commit)
 	before := h.state
 	for _, p := range c.Parents {
-		ledger := h.ledgerTree(p)
-		if s, ok := h.states.get(ledger); ok {
+		if h.laws[p] == nil {
+			continue // its State was not read, and finding its odd.toml may take the whole history
+		}
+		if s, ok := h.states.get(h.ledgerTree(p)); ok {
 			before = s
 			break
 		}
