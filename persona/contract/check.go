@@ -105,7 +105,7 @@ func (c *refChecker) checkDocument(key, ref string) {
 		if h.Slug == anchor {
 			return
 		}
-		if close == "" && strings.HasPrefix(h.Slug, anchor+"-") {
+		if strings.HasPrefix(h.Slug, anchor+"-") {
 			close = h.Slug
 		}
 	}

@@ -129,11 +129,11 @@ func (d *decoder) parseMapping(src []byte) *yaml.Node {
 		d.add(okf.Error, codeProfile, d.first+min(line, last)-1, "", "the profile is no YAML: %s", msg)
 		return nil
 	}
-	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		d.add(okf.Error, codeProfile, d.first, `write it as "key: value" lines`, "the profile is not one mapping")
-		return nil
+	if root := doc.Content; len(root) == 1 && root[0].Kind == yaml.MappingNode {
+		return root[0]
 	}
-	return doc.Content[0]
+	d.add(okf.Error, codeProfile, d.first, `write it as "key: value" lines`, "the profile is not one mapping")
+	return nil
 }
 
 // readMapping reads the members of a mapping, each at most once; "_" and "-" are the same.
@@ -264,7 +264,7 @@ func (d *decoder) readSentences(v *yaml.Node, name string) []string {
 func (d *decoder) readPositive(v *yaml.Node, name string) int {
 	n := 0
 	switch {
-	case v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int":
+	case v.ShortTag() != "!!int":
 		d.addError(v, "write "+name+": 1, without quotes", "%s is not a whole number", name)
 	case v.Decode(&n) != nil || n < 1 || n > 1_000_000:
 		d.addError(v, "want 1 to 1000000", "%s: %s is out of range", name, v.Value)
@@ -275,7 +275,7 @@ func (d *decoder) readPositive(v *yaml.Node, name string) int {
 
 func (d *decoder) readBool(v *yaml.Node, name string) *bool {
 	var b bool
-	if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool" || v.Decode(&b) != nil {
+	if v.ShortTag() != "!!bool" || v.Decode(&b) != nil {
 		d.addError(v, "write true or false, without quotes", "%s is not a truth value", name)
 		return nil
 	}

@@ -97,7 +97,7 @@ func (d *decoder) readGlyphs(v *yaml.Node) Glyphs {
 				return
 			}
 			g.Palettes = map[string][]string{}
-			for i := 0; i+1 < len(v.Content); i += 2 {
+			for i := 0; i < len(v.Content); i += 2 {
 				k := v.Content[i]
 				if _, twice := g.Palettes[k.Value]; twice || k.Kind != yaml.ScalarNode || !okf.ValidID(k.Value) {
 					d.addError(k, "keep one of them", "glyphs.palettes: %q is set twice or no name", k.Value)

@@ -74,9 +74,6 @@ func countModes(n int) string {
 // dropPromises drops what a session with combined modes cannot promise: a fresh context,
 // and a bound whose document it writes itself.
 func (r *resolver) dropPromises() {
-	if len(r.out.Modes) < 2 {
-		return
-	}
 	if r.out.Strict || r.out.Freshness != FreshNone {
 		r.out.Strict, r.out.Freshness = false, FreshNone
 		r.addNote("override: no fresh context is claimed")

@@ -328,9 +328,6 @@ func (r *resolver) toolRole() RoleRow {
 
 // noteRare notes rare combinations.
 func (r *resolver) noteRare() {
-	if len(r.no) > 0 {
-		return
-	}
 	if len(r.out.Modes) > 0 {
 		r.addNote("rare: modes are collapsed; the journal tells of the start and of the end")
 	}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -110,7 +111,7 @@ func TestWhatFollowsFromAProfile(t *testing.T) {
 		{Call{Mode: Planning}, Planner, ""},
 	} {
 		got, no := Resolve(c.call, World{Roster: r})
-		found := c.code == "" || slices.ContainsFunc(no, func(r Refusal) bool { return r.Code == c.code })
+		found := (c.code == "") != slices.ContainsFunc(no, func(r Refusal) bool { return r.Code == cmp.Or(c.code, "role-not-allowed") })
 		if says := slices.Contains(got.Notes, "oddie@1 says nothing of sidebar-chat; the table's settings hold"); says != (c.call.Surface == SidebarChat) {
 			t.Errorf("%+v: %q", c.call, got.Notes)
 		}
@@ -126,6 +127,10 @@ func TestParticipants(t *testing.T) {
 	c, _ := Resolve(Call{Persona: "oddie", Role: Observer, Participants: []string{"maker", "oddie", "maker@3"}}, world(t))
 	if len(c.Participants) != 1 || c.Participants[0].Ref() != "maker@3" {
 		t.Errorf("%v", c.Participants)
+	}
+	c, _ = Resolve(Call{Role: Observer, Participants: []string{"oddie", "maker"}}, world(t))
+	if len(c.Participants) != 2 || c.Participants[0].Ref() != "maker@3" {
+		t.Errorf("in the order of the call: %v", c.Participants)
 	}
 }
 

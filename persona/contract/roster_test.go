@@ -97,11 +97,14 @@ func TestProblems(t *testing.T) {
 		"custom role unnamed":      {profileIn("custom_role: {tools: builder}\n"), ":5: custom_role has no name"},
 		"unknown key in a body":    {block("persona: ann\nversion: 1\nsytem_promt_uri: x\n"), `:8: unknown key "sytem_promt_uri"; did you mean "system_prompt_uri"?`},
 		"a key twice in a body":    {block("persona: ann\nversion: 1\nversion: 2\n"), ":8: "},
+		"a text in a body":         {block("\"a\npersona: b\nversion: 1\"\n"), ":6: the profile is not one mapping"},
 		"no YAML in a body":        {block("persona: ann\nversion: [1\n"), ":8: the profile is no YAML: did not find expected ','"},
 		"an open block":            {"---\ntype: canon\n---\n```yaml\npersona: ann\nversion: 1\n", ":4: the yaml block of the profile is never closed"},
 		"two profiles in a file":   {profileIn("") + "\n```yaml\npersona: ann\nversion: 1\n```\n", ":7: the profile is in the frontmatter and in the body"},
 		"another uri in the body":  {"---\ntype: canon\nuri: acme://ann\n---\n```yaml\npersona: ann\nversion: 1\nuri: acme://x/ann\n```\n", ":6: the profile says uri acme://x/ann, its file acme://ann"},
 		"a prompt of two lines":    {profileIn("system_prompt_uri: |\n  a\n  b\n"), ":5: system_prompt_uri has a line break or a tab"},
+		"palettes as a list":       {profileIn("glyphs: {palettes: [x]}\n"), ":5: glyphs.palettes is not a mapping"},
+		"custom role of no tools":  {profileIn("custom_role: {name: x, tools: bilder}\n"), `:5: custom_role.tools: unknown role "bilder"; want one of `},
 		"a palette without a name": {profileIn("glyphs: {palettes: {\"a\\u200bb\": [x]}}\n"), "set twice or no name"},
 		"inherits itself":          {profileIn("inheritance: [ann@1]\n"), ":3: circle of inheritance: ann@1 → ann@1"},
 		"inherits no version":      {profileIn("inheritance: [ann@7]\n"), ":3: inherits ann@7: ann has no version 7"},
@@ -265,6 +268,9 @@ func TestInheritance(t *testing.T) {
 	if got := fmt.Sprint(broken.Problems); len(broken.Profiles) > 0 || strings.Count(got, "a.md:5") != 2 {
 		t.Errorf("%d profiles, problems %s", len(broken.Profiles), got)
 	}
+	if far := LoadRoster(bundle(t, "a.md", version(1, "inheritance: [nobody]\n"))); len(far.Profiles) != 1 || len(far.Problems) > 0 {
+		t.Errorf("a name that this bundle has not: %v", far.Problems)
+	}
 	circle := LoadRoster(bundle(t, "a.md", version(1, "inheritance: [bob]\n"), "b.md", child, "c.md", "---\ntype: persona\npersona: cyn\nversion: 1\ninheritance: [bob]\n---\n"))
 	if len(circle.Profiles) > 0 || len(circle.Problems) != 3 {
 		t.Errorf("%d profiles, problems %v", len(circle.Profiles), circle.Problems)
@@ -277,11 +283,11 @@ func TestCheckReferences(t *testing.T) {
 	g := bundle(t, files...)
 	var got []string
 	for _, p := range Check(g, LoadRoster(g)) {
-		got = append(got, fmt.Sprintf("%s %s:%d", p.Code, p.Path, p.Line))
+		got = append(got, fmt.Sprintf("%s %s %s:%d", p.Severity, p.Code, p.Path, p.Line))
 	}
 	want := []string{
-		"odd-persona-reference ann.md:5", "odd-persona-anchor ann.md:6",
-		"odd-persona-deprecated voice.md:17", "odd-persona-anchor voice.md:29", "odd-persona-reference voice.md:30",
+		"error odd-persona-reference ann.md:5", "error odd-persona-anchor ann.md:6",
+		"warning odd-persona-deprecated voice.md:17", "warning odd-persona-anchor voice.md:29", "error odd-persona-reference voice.md:30",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
