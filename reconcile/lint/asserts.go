@@ -115,7 +115,6 @@ func (a asserter) stmt(s ast.Stmt, cond *condition) {
 		if s.Init != nil {
 			c.text = a.from.text(s.Init) + "; " + c.text
 		}
-		a.exprs(s.Cond)
 		if !isConstantCondition(s.Cond) { // what never runs asserts nothing
 			a.block(s.Body.List, &c)
 		}
@@ -123,14 +122,6 @@ func (a asserter) stmt(s ast.Stmt, cond *condition) {
 			inverse := c.inverse()
 			a.stmt(s.Else, &inverse)
 		}
-	case *ast.LabeledStmt:
-		a.stmt(s.Stmt, cond)
-	case *ast.CaseClause:
-		var words []string
-		for _, e := range s.List {
-			words = append(words, a.from.text(e))
-		}
-		a.block(s.Body, &condition{text: "case " + strings.Join(words, ", ")})
 	case *ast.ExprStmt:
 		a.call(s.X, cond)
 	default:
@@ -157,8 +148,12 @@ func inner(s ast.Stmt) (list []ast.Stmt, ok bool) {
 		return s.Body.List, true
 	case *ast.SelectStmt:
 		return s.Body.List, true
+	case *ast.CaseClause:
+		return s.Body, true
 	case *ast.CommClause:
 		return s.Body, true
+	case *ast.LabeledStmt:
+		return []ast.Stmt{s.Stmt}, true
 	}
 	return nil, false
 }

@@ -176,16 +176,12 @@ func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text
 			return "expectation_changed", ", and so is " + w
 		}
 	}
-	called := true
 	for _, name := range slices.Sorted(maps.Keys(old.calls)) {
 		if j.hasNoTest(name) && !j.asksCaller(name, old, gone, come) || path.Ext(old.path) != ".go" && j.isUnknownWithoutTest(name) {
 			return "test_removed", ", and no test calls " + name + " any more"
 		}
-		called = called && j.used[name]
 	}
 	switch {
-	case called && (j.coded || len(come) >= len(gone)):
-		return "test_rewritten", "; other tests call what it called"
 	case j.coded:
 		return "test_rewritten", ", along with other code"
 	case len(come) >= len(gone):
@@ -259,19 +255,16 @@ func (j comparison) became(old, t tested, twin string, gone, come []check) (code
 		if n := j.findSwappedCheck(k, old, t, come); n != nil {
 			return "test_assertion_weakened", fmt.Sprintf("the check is now %s, it was %s, and the code is the same", short80(n.String()), was)
 		}
-		if slices.ContainsFunc(k.asks, j.hasNoTest) && !slices.ContainsFunc(come, func(n check) bool { return shares(n, k) }) {
+		if slices.ContainsFunc(k.asks, j.hasNoTest) {
 			return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone, and no test asks that any more", was, k.line)
 		}
-		if !k.weak && !j.mentions(k) && (k.setup == "" || t.tokens[k.setup] > 0) {
+		if !k.weak && (k.setup == "" || t.tokens[k.setup] > 0) {
 			lost = append(lost, k)
 		}
 	}
 	lost = lost[min(worth, len(lost)):]
 	if t.items > old.items {
 		lost = nil // made cases of a table
-	}
-	if !j.coded && worth > 0 && t.rewrites(old) {
-		lost = nil
 	}
 	if !j.coded || left == 0 {
 		lost = slices.DeleteFunc(lost, func(k check) bool { return j.standsElsewhere(k, old, t) })
@@ -285,30 +278,6 @@ func (j comparison) became(old, t tested, twin string, gone, come []check) (code
 		return "expectation_changed", fmt.Sprintf("%d checks were replaced", len(gone))
 	}
 	return "", ""
-}
-
-// holds reports a value that stands in a test, or in a longer text there.
-func (t tested) holds(v string) bool {
-	if t.tokens[v] > 0 || len(v) < 4 {
-		return t.tokens[v] > 0
-	}
-	for w := range t.tokens {
-		if strings.Contains(w, v) {
-			return true
-		}
-	}
-	return false
-}
-
-// rewrites reports a test that gets at what it asserts by other calls than most of those
-// it made.
-func (t tested) rewrites(old tested) bool {
-	kept, own := 0, 0
-	for name := range t.calls {
-		kept += btoi(old.calls[name])
-		own += btoi(!old.calls[name])
-	}
-	return own > 0 && 2*kept < len(old.calls)
 }
 
 // standsElsewhere finds a new check in another test for one that is gone: its test calls
@@ -327,28 +296,6 @@ func (j comparison) standsElsewhere(k check, old, t tested) bool {
 		}
 	}
 	return false
-}
-
-// mentions reports a check of something that the change removes, or that its test made
-// up for it.
-func (j comparison) mentions(k check) bool {
-	for w := range k.words {
-		if j.removed[w] || j.coded && !j.used[w] {
-			return true
-		}
-	}
-	return false
-}
-
-// shares reports whether two checks have a name or a value in common.
-func shares(a, b check) bool {
-	for w := range a.words {
-		if b.words[w] && w != "err" {
-			return true
-		}
-	}
-	had := literals(b.text)
-	return slices.ContainsFunc(literals(a.text), func(v string) bool { return slices.Contains(had, v) })
 }
 
 // many is how many checks a helper stands for that is taken out of tests and says what
@@ -373,7 +320,7 @@ func (j comparison) worth(n check) int {
 // of one that stands nowhere in the test any more, where no code has changed. A constant may
 // name a value, a helper may know it, and what a test puts in it may expect.
 func (j comparison) findSwappedCheck(k check, old, t tested, come []check) *check {
-	if j.coded || k.weak || !slices.ContainsFunc(literals(k.text), func(v string) bool { return !t.holds(v) && old.tokens[v] <= old.checked[v] }) {
+	if j.coded || k.weak || !slices.ContainsFunc(literals(k.text), func(v string) bool { return t.tokens[v] == 0 && old.tokens[v] <= old.checked[v] }) {
 		return nil
 	}
 	var other *check
@@ -420,11 +367,7 @@ func (j comparison) unmatchedChecks() (gone, come []check) {
 		}
 		taken := map[string]counts[key]{}
 		gone = slices.DeleteFunc(slices.Clone(gone), func(k check) bool {
-			in := of(k)
-			if twin := j.twins[k.in]; in == k.in && twin != "" {
-				in = twin
-			}
-			at := key{in, k.condition}
+			at := key{of(k), k.condition}
 			if taken[of(k)] == nil {
 				taken[of(k)] = counts[key]{}
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"maps"
 	"slices"
 	"strings"
 
@@ -279,10 +278,6 @@ func checkDroppedErrors(c *change, d *delta) []policy.Finding {
 		was, now := drops(p.was), drops(p.now)
 		if len(now) > len(was) {
 			out = append(out, d.list("silent_exception_swallow", policy.BySyntax, p.now.in.line(now[len(now)-1]), p.now.name+" ignores an error")...)
-			continue
-		}
-		if line := forgets(p); line > 0 {
-			out = append(out, d.list("silent_exception_swallow", policy.BySyntax, line, p.now.name+" no longer handles an error")...)
 		}
 	}
 	return out
@@ -333,59 +328,4 @@ func passive(list []ast.Stmt) bool {
 	}
 	r, ok := list[0].(*ast.ReturnStmt)
 	return ok && len(r.Results) > 0 && dottedName(r.Results[len(r.Results)-1]) == "nil" && !slices.ContainsFunc(r.Results, func(e ast.Expr) bool { return !constant(e, nil) })
-}
-
-// forgets returns the line of a call whose error a function had by name, and
-// now gives to nobody.
-func forgets(p pair) int {
-	named, _ := outcomes(p.was)
-	still, bare := outcomes(p.now)
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		if named[name] > still[name] && bare[name] != nil {
-			if _, had := outcomesBare(p.was)[name]; !had {
-				return p.now.in.line(bare[name])
-			}
-		}
-	}
-	return 0
-}
-
-func outcomesBare(f function) map[string]ast.Node {
-	_, bare := outcomes(f)
-	return bare
-}
-
-// outcomes counts the calls of a function whose error has a name, and finds
-// those whose error goes to nobody.
-func outcomes(f function) (named counts[string], bare map[string]ast.Node) {
-	named, bare = counts[string]{}, map[string]ast.Node{}
-	if f.decl == nil || f.decl.Body == nil {
-		return named, bare
-	}
-	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			if len(n.Rhs) != 1 || callee(n.Rhs[0]) == "" {
-				return true
-			}
-			last := dottedName(n.Lhs[len(n.Lhs)-1])
-			if strings.Contains(strings.ToLower(last), "err") {
-				named[callee(n.Rhs[0])]++
-			} else if last == "_" {
-				bare[callee(n.Rhs[0])] = n
-			}
-		case *ast.ReturnStmt:
-			for _, r := range n.Results {
-				if name := callee(r); name != "" {
-					named[name]++
-				}
-			}
-		case *ast.ExprStmt:
-			if name := callee(n.X); name != "" {
-				bare[name] = n
-			}
-		}
-		return true
-	})
-	return named, bare
 }

@@ -13,7 +13,6 @@ import (
 // without comments, and where it begins.
 type routine struct {
 	lines []string
-	doc   bool
 	at    int
 }
 
@@ -55,9 +54,7 @@ func indentedRoutines(lines []string) map[string]routine {
 			continue
 		}
 		r := out[name]
-		if len(r.lines) == 0 && !r.doc && (strings.HasPrefix(text, `"""`) || strings.HasPrefix(text, `'''`)) {
-			r.doc = true
-		} else {
+		if len(r.lines) > 0 || !strings.HasPrefix(text, `"""`) {
 			r.lines = append(r.lines, text)
 		}
 		out[name] = r
@@ -93,10 +90,7 @@ func bracedRoutines(lines []string) map[string]routine {
 	return out
 }
 
-var (
-	emptyBody  = lazy(`^(?:pass|\.\.\.|return(?:\s+(?:None|null|nil|undefined|true|false|True|False|0|""|''|\[\]|\{\}))?;?|raise\s+NotImplemented\w*.*|throw\s+new\s+\w*Error\(.*|unimpl` + `emented!\(.*|to` + `do!\(.*|panic!\(.*|:|exit 0)$`)
-	returnBool = lazy(`^return\s+(True|False|true|false);?$`)
-)
+var emptyBody = lazy(`^(?:pass|\.\.\.|return(?:\s+(?:None|null|nil|undefined|true|false|True|False|0|""|''|\[\]|\{\}))?;?|raise\s+NotImplemented\w*.*|throw\s+new\s+\w*Error\(.*|unimpl` + `emented!\(.*|to` + `do!\(.*|panic!\(.*|:|exit 0)$`)
 
 // bodiesByText does for other languages what a tree does for Go.
 func bodiesByText(d *delta) []policy.Finding {
@@ -116,64 +110,28 @@ func bodiesByText(d *delta) []policy.Finding {
 		if len(old.lines) >= collapsedFrom && hollow {
 			out = append(out, d.list("function_body_collapsed", policy.ByText, r.at, fmt.Sprintf("the function %s had %d lines and now does nothing", name, len(old.lines)))...)
 		}
-		if a, b := firstBool(old.lines), firstBool(r.lines); a != "" && b != "" && a != b {
-			out = append(out, d.list("return_value_flipped", policy.ByText, r.at, name+" now returns the opposite")...)
-		}
-		if old.doc && !r.doc && slices.Equal(old.lines, r.lines) {
-			out = append(out, d.list("docstring_only_delete", policy.ByText, r.at, "the comment of "+name+" was removed, and its code is unchanged")...)
-		}
 	}
 	return out
 }
-
-func firstBool(lines []string) string {
-	for _, l := range lines {
-		if m := returnBool().FindStringSubmatch(l); m != nil {
-			return strings.ToLower(m[1])
-		}
-	}
-	return ""
-}
-
-var guardLine = lazy(`^\s*(?:\}\s*)?(?:el|else\s+)?if\s*(\(?)\s*(not\s+|!\s*)?([\w.$()\[\]]+?)\)*\s*(?::|\{|\)|;?\s*then|$)`)
 
 var constantLine = lazy(`^\s*(?:\}\s*)?(?:el|else\s+)?if\s*\(?\s*(?:not\s+|!\s*)?(?:True|False|true|false|0|1)\b\s*(?:and\b|or\b|&&|\|\||\)|:|\{|;)`)
 
-// conditionsByText compares the conditions of other languages line by line.
+// conditionsByText finds new conditions of other languages that are written down as a value.
 func conditionsByText(d *delta) []policy.Finding {
-	if d.After == nil || slices.Contains(proseExts(), d.ext) {
+	if slices.Contains(proseExts(), d.ext) {
 		return nil
 	}
-	read := func(s side) (c counts[condition], at map[condition]int, fixed []int) {
-		c, at = counts[condition]{}, map[condition]int{}
+	fixed := func(s side) (n, at int) {
 		for i, l := range s.lines() {
-			if !strings.Contains(l, "if") {
-				continue
-			}
 			if constantLine().MatchString(l) {
-				fixed = append(fixed, i+1)
-			} else if m := guardLine().FindStringSubmatch(l); m != nil {
-				key := condition{m[3], m[2] != ""}
-				c[key]++
-				at[key] = i + 1
+				n, at = n+1, i+1
 			}
 		}
-		return c, at, fixed
+		return n, at
 	}
-	was, _, wasFixed := read(d.was)
-	now, at, fixed := read(d.now)
-	var out []policy.Finding
-	if len(fixed) > len(wasFixed) {
-		out = append(out, d.list("guard_constant", policy.ByText, fixed[len(fixed)-1], "a condition is always true or always false")...)
+	had, _ := fixed(d.was)
+	if n, at := fixed(d.now); n > had {
+		return d.list("guard_constant", policy.ByText, at, "a condition is always true or always false")
 	}
-	if d.test {
-		return out
-	}
-	gone, come := was.subtract(now), now.subtract(was)
-	for _, c := range sortedConditions(gone) {
-		if come[c.inverse()] > 0 {
-			out = append(out, d.list("guard_boolean_inverted", policy.ByText, at[c.inverse()], fmt.Sprintf("a condition is now %s, it was %s", c.inverse(), c))...)
-		}
-	}
-	return out
+	return nil
 }

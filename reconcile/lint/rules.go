@@ -11,7 +11,7 @@ import (
 
 // edition counts changes of what a rule finds that its row and its patterns do
 // not show.
-const edition = 11
+const edition = 12
 
 // Rules lists every rule by code: those of changes, and those of paths, names
 // and commands.
@@ -67,7 +67,6 @@ var ownRules = []rule{
 	{"silent_exception_swallow", policy.Soft, "an error is ignored silently", "return the error, or say why it does not matter and handle it"},
 	{"permission_loosened", policy.Hard, "everyone may write a file, or a program runs with its owner's rights", "give rights to the owner only"},
 	{"permission_loosened_in_test", policy.Soft, "a test gives everyone the right to write a file, or runs a program with its owner's rights", "give rights to the owner only, or say why in the reason of the change"},
-	{"hardcoded_url_swap", policy.Soft, "a URL was replaced by another", "say why in the reason of the change"},
 	{"docstring_only_delete", policy.Soft, "a comment was deleted, and the code that it explains was not", "keep the comment"},
 	{"shell_exec_introduced", policy.Hard, "new code runs a text in a shell", "run the program itself, with its arguments as a list"},
 	{"process_exec_introduced", policy.Soft, "new code runs another program", "say why in the reason of the change"},

@@ -219,7 +219,7 @@ func (s side) wholeLineComments(ext string) map[int]bool {
 }
 
 // patterns judges what lines say, in every language but Go where a tree says it
-// better, and addresses and shells in all.
+// better, and shells in all.
 func patterns(c *change, d *delta) []policy.Finding {
 	if d.After == nil {
 		return nil
@@ -236,7 +236,7 @@ func patterns(c *change, d *delta) []policy.Finding {
 			out = append(out, d.list(d.inTest(p.code), policy.ByText, line, p.text)...)
 		}
 	}
-	return append(out, addresses(d)...)
+	return out
 }
 
 // inTest is the code of a finding in this file: tests may run code that they compute.
@@ -245,48 +245,6 @@ func (d *delta) inTest(code string) string {
 		return "dynamic_code_in_test"
 	}
 	return code
-}
-
-var address = lazy(`\bhttps?://[A-Za-z0-9.-]+(?::[0-9]+)?[A-Za-z0-9/._~%+-]*`)
-
-// addresses finds URLs that give way to others.
-func addresses(d *delta) []policy.Finding {
-	if d.Before == nil || d.After == nil {
-		return nil
-	}
-	was := urls(d.was)
-	now := urls(d.now)
-	lost := ""
-	for u := range was {
-		if _, still := now[u]; !still && (lost == "" || u < lost) {
-			lost = u
-		}
-	}
-	come, at := "", 0
-	for u, line := range now {
-		if _, had := was[u]; !had && (come == "" || u < come) {
-			come, at = u, line
-		}
-	}
-	if lost == "" || come == "" {
-		return nil
-	}
-	return d.list("hardcoded_url_swap", policy.ByText, at, fmt.Sprintf("the address is now %s, it was %s", short80(come), short80(lost)))
-}
-
-func urls(s side) map[string]int {
-	out := map[string]int{}
-	for i, l := range s.lines() {
-		if !strings.Contains(l, "://") {
-			continue
-		}
-		for _, u := range address().FindAllString(l, -1) {
-			if u = strings.TrimRight(u, ".-/"); out[u] == 0 {
-				out[u] = i + 1
-			}
-		}
-	}
-	return out
 }
 
 // The thresholds of a deletion that a person should know of.
