@@ -44,11 +44,12 @@ type Filing struct {
 	Artifact     string
 	Tags         []string
 	Body         string
+	Ready        bool   // odd.toml lets it run without a person's odd task ready
 	By           string // OKF actor: "human:ann@example.org", or the agent's
 	At           time.Time
 }
 
-// New returns the file of a new task, tasks/ID.md, in backlog: only a person makes it ready.
+// New returns the file of a new task, tasks/ID.md, in backlog unless f is Ready.
 // An actor who is no person may give no commands, no budget and no approval tags, and its
 // task is inferred. Parse accepts what New returns.
 func New(f Filing) (okf.Atom, error) {
@@ -113,7 +114,11 @@ func (f Filing) buildFields(person bool) []okf.Field {
 	list("tags", f.Tags)
 	put("confidence", confidence.String(), true)
 	put("generated", map[string]any{"by": f.By, "at": f.At.UTC().Format(time.RFC3339)}, true)
-	put("state", string(Backlog), true)
+	state := Backlog
+	if f.Ready {
+		state = Ready
+	}
+	put("state", string(state), true)
 	text("kind", f.Kind)
 	text("priority", f.Priority)
 	text("role", f.Role)

@@ -1,50 +1,67 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/sense"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // maxReport is the most bytes of a report, 64 MiB: the events of a large project's tests.
 const maxReport = 64 << 20
 
 func senseVerb(env Env) *cli.Command {
-	return verb("sense [REPORT…]", "file tasks for failing tests, linter findings and new to-do comments",
+	return verb("sense [REPORT…]", "file tasks for failing tests, linter findings, to-do comments and more",
 		"go test -json ./... >tests.json; odd sense tests.json\n"+
 			"odd sense --range origin/main..HEAD --dry-run\n"+
 			"govulncheck -format sarif ./... | odd sense -\n\n"+
-			"odd detects the format of a REPORT from its content:\n"+reportFormats()+".\n"+
+			"Without a REPORT, odd runs the sensors that [sense.sensors] in odd.toml\n"+
+			"names. Those that look at files look at what --range brings, or at all:\n\n"+
+			sensorList(func(s sense.Sensor) bool { return s.Takes == sense.Files || s.Takes == sense.Chores })+"\n"+
+			"odd detects the format of a REPORT from its content:\n\n"+
+			sensorList(func(s sense.Sensor) bool { return s.Takes == sense.Reports || s.Takes == sense.Command })+"\n"+
 			"A line of JSON has subject, signature, message and priority.\n\n"+
-			"What is wrong with one package or file becomes one task in backlog. While\n"+
-			"that task is not done, odd files no second one for it. When you fix the\n"+
-			"problem, delete the task's file in the same commit. If you delete only the\n"+
-			"task's file, odd takes that as a no, and files it again only when its\n"+
-			"findings change.\n\n"+
-			"[sense] in odd.toml has the limits and the role of the tasks. A later run\n"+
-			"files what the limits keep out now.",
+			"What is wrong with one package or file becomes one task. While that task is\n"+
+			"not done, odd files no second one for it. When you fix the problem, delete\n"+
+			"the task's file in the same commit. If you delete only the task's file, odd\n"+
+			"takes that as a no, and files it again only when its findings change.\n\n"+
+			"A task is in backlog until a person makes it ready. A sensor that [sense]\n"+
+			"ready names files its tasks ready, so odd drain works on them at once; a\n"+
+			"person approves the result. In an agent's session this does not apply.\n\n"+
+			"[sense] also has the limits, and the role and paths of the tasks. A later\n"+
+			"run files what the limits keep out now. What odd itself knows is not sensed:\n"+
+			"odd gate decay asks about old atoms, atoms whose sources changed, and tasks\n"+
+			"that fail again and again.",
 		on(env, openWorkspace, runSense),
-		&cli.StringFlag{Name: "range", Usage: "find to-do comments (" + strings.Join(sense.MarkWords(), ", ") + ") that the commits `A..B` add"},
+		&cli.StringFlag{Name: "range", Usage: "look at what the commits `A..B` bring; without [sense.sensors] for to-do comments: " + strings.Join(sense.MarkWords(), ", ")},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"},
 		jsonFlag())
 }
 
-// reportFormats returns the formats that odd sense reads, from the table of sensors.
-func reportFormats() string {
-	var out []string
+// sensorList lists sensors for the help, a line each.
+func sensorList(which func(sense.Sensor) bool) string {
+	var b strings.Builder
 	for _, s := range sense.Sensors() {
-		if s.Name != "mark" && s.Name != "custom" {
-			out = append(out, s.Reads)
+		if which(s) {
+			fmt.Fprintf(&b, "  %-10s %s\n", s.Name, s.Reads)
 		}
 	}
-	return strings.Join(out, ",\n") + ", or lines of JSON"
+	return b.String()
 }
 
 // senseReport is what odd sense prints with --json.
@@ -56,27 +73,27 @@ type senseReport struct {
 
 type sensedTask struct {
 	ID       okf.ID `json:"id"`
+	State    string `json:"state"`
 	Priority string `json:"priority"`
 	Title    string `json:"title"`
 	Found    string `json:"found"`
 }
 
 func runSense(c *cli.Context, env Env, w *workspace) error {
-	if c.NArg() == 0 && !c.IsSet("range") {
-		return usage("sense: want a report, - for standard input, or --range A..B; see odd help sense")
-	}
 	if w.repo.Shallow() {
 		return refuse("shallow", "sense: a shallow clone does not tell which tasks people deleted; run git fetch --unshallow first")
 	}
-	src := sense.Source{Repo: w.repo, Root: w.cfg.Root, Agent: w.cfg.AgentEmail}
-	found, err := readFindings(c.Context, w, src, c.Args().Slice(), c.String("range"))
+	now, err := w.readBoard(c.Context, false)
 	if err != nil {
 		return err
 	}
+	found, err := now.findings(c.Context, c.Args().Slice(), c.String("range"))
+	if err != nil {
+		return fmt.Errorf("sense: %w", err)
+	}
 	var in sense.Intake
 	build := func(v *view) (repo.Changes, string, error) {
-		src.Root, src.Agent = v.cfg.Root, v.cfg.AgentEmail
-		before, err := src.Filed(c.Context, v.tip, v.taskRows(), v.graph, v.bundle)
+		before, err := v.senseSource().Filed(c.Context, v.tip, v.taskRows(), v.graph, v.bundle)
 		if err != nil {
 			return nil, "", err
 		}
@@ -94,8 +111,14 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 	}
 	out.Commit = string(oid)
 	var rows [][]string
+	ready := 0
 	for _, f := range in.New {
-		out.Filed = append(out.Filed, sensedTask{f.ID, f.Priority, f.Title, f.Description})
+		state := board.Backlog
+		if f.Ready {
+			state = board.Ready
+			ready++
+		}
+		out.Filed = append(out.Filed, sensedTask{f.ID, string(state), f.Priority, f.Title, f.Description})
 		rows = append(rows, []string{string(f.ID), f.Priority, f.Title, f.Description})
 	}
 	out.Left = append(out.Left, in.Left...)
@@ -105,52 +128,143 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 	if len(rows) == 0 {
 		talk(env, "sense: nothing is wrong in what was read")
 	} else {
+		if ready > 0 {
+			did += fmt.Sprintf(" (%d ready, as [sense] ready allows)", ready)
+		}
 		talk(env, "sense: %s; %s %s, %d left", countNoun(len(found), "finding"), countNoun(len(in.New), "task"), did, len(in.Left))
 	}
 	return show(env, c.Bool("json"), out, rows...)
 }
 
-// readFindings returns the findings of reports and of a range of commits, without credentials.
-func readFindings(ctx context.Context, w *workspace, src sense.Source, files []string, spec string) ([]sense.Finding, error) {
-	var out []sense.Finding
-	for _, name := range files {
-		b, err := readInput(w.env, name, maxReport)
+func (v *view) senseSource() sense.Source {
+	return sense.Source{Repo: v.repo, Root: v.cfg.Root, Agent: v.cfg.AgentEmail}
+}
+
+// findings returns what the named reports hold, or the sensors of odd.toml find, without
+// credentials.
+func (v *view) findings(ctx context.Context, files []string, spec string) (out []sense.Finding, err error) {
+	sensors := v.cfg.Sense.Sensors
+	if spec != "" && len(sensors) == 0 {
+		sensors = map[string][]string{"mark": {"**"}}
+	}
+	if len(files) == 0 && len(sensors) == 0 {
+		return nil, usage("want a report, - for standard input, or --range A..B; odd config explain sense.sensors says how odd.toml names what runs without one")
+	}
+	for _, s := range sense.Sensors() {
+		var more []sense.Finding
+		switch list := sensors[s.Name]; {
+		case len(list) == 0 || len(files) > 0:
+			continue
+		case s.Takes == sense.Reports:
+			more, err = v.findReports(s.Name, list)
+		case s.Takes == sense.Command:
+			more, err = v.runSensor(ctx, list)
+		case s.Takes == sense.Chores:
+			more = sense.Due(list, v.env.Now())
+		}
 		if err != nil {
-			return nil, fmt.Errorf("sense: %w", err)
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	if len(files) > 0 {
+		if out, err = v.readReports(files); err != nil {
+			return nil, err
+		}
+	}
+	if spec != "" || len(files) == 0 {
+		from, to := repo.OID(""), v.tip
+		if spec != "" {
+			if from, to, err = resolveRange(ctx, v.repo, spec); err != nil {
+				return nil, err
+			}
+		}
+		seen, err := v.senseSource().Look(ctx, from, to, sensors)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, seen...)
+	}
+	v.senseSource().Clean(out)
+	return out, nil
+}
+
+// readReports reads reports from files.
+func (v *view) readReports(files []string) ([]sense.Finding, error) {
+	var all []sense.Report
+	for _, name := range files {
+		b, err := readInput(v.env, name, maxReport)
+		if err != nil {
+			return nil, err
 		}
 		if len(b) > maxReport {
-			return nil, fmt.Errorf("sense: %s: has more than %d MiB; split the report", name, maxReport>>20)
+			return nil, fmt.Errorf("%s: has more than %d MiB; split the report", name, maxReport>>20)
 		}
 		if name == "-" {
 			name = "stdin"
 		}
-		found, err := sense.Read(name, b)
-		if err != nil {
-			return nil, fmt.Errorf("sense: %w", err)
-		}
-		out = append(out, found...)
+		all = append(all, sense.Report{Name: name, Bytes: b})
 	}
-	if spec != "" {
-		from, to, err := resolveRange(ctx, w.repo, spec)
-		if err != nil {
-			return nil, fmt.Errorf("sense: %w", err)
-		}
-		marks, err := src.Marks(ctx, from, to)
+	return sense.Read(all...)
+}
+
+// findReports reads the reports that odd.toml names for a sensor.
+func (v *view) findReports(sensor string, globs []string) ([]sense.Finding, error) {
+	var files []string
+	for _, glob := range globs {
+		before, top := len(files), os.DirFS(v.repo.Root())
+		err := fs.WalkDir(top, ".", func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && name == ".git":
+				return fs.SkipDir
+			case !d.IsDir() && policy.MatchGlob(glob, name):
+				files = append(files, filepath.Join(v.repo.Root(), filepath.FromSlash(name)))
+			}
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, marks...)
+		if len(files) == before {
+			return nil, fmt.Errorf("odd.toml: [sense.sensors] %s: no file matches %s; have its tool write the report first", sensor, glob)
+		}
 	}
-	src.Clean(out)
-	return out, nil
+	found, err := v.readReports(files)
+	for _, f := range found {
+		if f.Sensor != sensor {
+			return nil, fmt.Errorf("odd.toml: [sense.sensors] %s names a report of the sensor %s; write %[2]s = %[3]q instead", sensor, f.Sensor, globs)
+		}
+	}
+	return found, err
 }
 
+// runSensor runs the command of the sensor custom.
+func (v *view) runSensor(ctx context.Context, argv []string) ([]sense.Finding, error) {
+	ctx, cancel := context.WithTimeout(ctx, v.cfg.Pipeline.CheckTimeout)
+	defer cancel()
+	var said, errs bytes.Buffer
+	_, err := cage.Cage{}.Run(ctx, cage.Program{Argv: argv, Dir: v.repo.Root(), Env: drain.CommandEnv(v.env.Environ, "sense"), Stdout: &said, Stderr: &errs})
+	if err != nil {
+		return nil, fmt.Errorf("odd.toml: [sense.sensors] custom: %s failed: %w: %s", argv[0], err, strings.Join(strings.Fields(okf.Visible(secrets.RedactText(errs.String()))), " "))
+	}
+	if len(bytes.TrimSpace(said.Bytes())) == 0 {
+		return nil, nil
+	}
+	return sense.Read(sense.Report{Name: argv[0], Bytes: said.Bytes()})
+}
+
+// fileAll returns the files of the tasks. It gives each the role and paths of [sense], and
+// makes those ready that [sense] ready allows. An agent's session makes none ready.
 func (v *view) fileAll(tasks []board.Filing) (repo.Changes, string, error) {
 	all, why := repo.Changes{}, ""
 	pairs := []string{}
-	for _, f := range tasks {
-		f.Role = v.cfg.Sense.Role
-		a, err := board.New(f)
+	for i := range tasks {
+		f := &tasks[i]
+		f.Role, f.Paths = v.cfg.Sense.Role, v.cfg.Sense.Paths
+		f.Ready = v.env.agentSign() == "" && slices.Contains(v.cfg.Sense.Ready, f.Tags[1])
+		a, err := board.New(*f)
 		if err != nil {
 			return nil, "", err
 		}

@@ -121,10 +121,13 @@ type Substrate struct {
 	API
 }
 
-// Sense is [sense]: the role of the tasks that odd sense files, "" for none, and how many
-// it files a run and a day, and may have open.
+// Sense is [sense]: what odd sense does without an argument, what its tasks are like, and
+// how many it files a run and a day, and may have open.
 type Sense struct {
-	Role           string
+	Sensors        map[string][]string // by the sensor's name, what it takes: see sense.Takes
+	Ready          []string            // sensors whose tasks wait for no odd task ready
+	Role           string              // of the tasks, "" for none
+	Paths          []string            // globs of what the tasks may change
 	Run, Day, Open int
 }
 

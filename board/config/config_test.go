@@ -121,6 +121,9 @@ max_tasks = 4
 lease = "1h30m"
 max_attempts = 5
 [sense]
+sensors = {test = ["build/*.json"], due = ["weekly: Sweep"], custom = ["./tools/find", "--all"]}
+ready = ["test"]
+paths = ["**/*.go"]
 role = "mender"
 run = 1
 day = 2
@@ -184,7 +187,7 @@ pin_sha256 = "`+strings.Repeat("a1", 32)+`"
 		Floor: Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
 		Lease: "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers",
 		Approvals: 2, Approvers: map[string][]string{"knowledge/policies/**": {"ann@example.org", "bob@example.org"}}, Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second, Command: 6 * time.Minute},
-		MaxTasks: 4, RemoteTime: 45 * time.Second, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day, Sense: Sense{"mender", 1, 2, 3},
+		MaxTasks: 4, RemoteTime: 45 * time.Second, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day, Sense: Sense{map[string][]string{"test": {"build/*.json"}, "due": {"weekly: Sweep"}, "custom": {"./tools/find", "--all"}}, []string{"test"}, "mender", []string{"**/*.go"}, 1, 2, 3},
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
 			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100,
@@ -291,6 +294,13 @@ func TestParseRefuses(t *testing.T) {
 		{"an approver that is no address", "[governance.approvers]\nrole = [\"Ann\"]\n", `"Ann": want the address of a person`},
 		{"approvers of no path", "[governance.approvers]\n\"../x\" = [\"ann@example.org\"]\n", "want paths or globs"},
 		{"fewer people than must approve", "[governance]\napprovals = 2\n[governance.approvers]\nrole = [\"ann@example.org\"]\n", "odd.toml:4: governance.approvers.\"role\": names 1, and governance.approvals wants 2; name more people"},
+		{"a sensor that none is", "[sense.sensors]\ntests = [\"a.json\"]\n", `odd.toml:2: sense.sensors.tests: "tests" is no sensor; the sensors are test, lint,`},
+		{"a sensor that reads nothing", "[sense.sensors]\nmark = []\n", `sense.sensors.mark: lists nothing; name files, like ["**"]`},
+		{"a sensor's command as a string", "[sense.sensors]\ncustom = \"./find\"\n", "write the command as a list of words"},
+		{"a report outside", "[sense.sensors]\ntest = [\"../a.json\"]\n", "want paths or globs from the top"},
+		{"a chore without its time", "[sense.sensors]\ndue = [\"Sweep\"]\n", `"Sweep": want daily, weekly or monthly, a colon`},
+		{"ready for no sensor", "[sense]\nready = [\"all\"]\n", `odd.toml:2: sense.ready: "all" is no sensor`},
+		{"a folder for paths of tasks", "[sense]\npaths = [\"docs/\"]\n", "sense.paths: glob"},
 		{"a kind that none is", "[pipeline]\nauto_kinds = [\"paint\"]\n", "odd.toml:2: pipeline.auto_kinds: "},
 		{"approvers of what lands by itself", "[governance.approvers]\nrole = [\"ann@example.org\"]\n[pipeline]\nauto_apply = true\n", "odd.toml:4: pipeline.auto_apply: lands changes that nobody approves"},
 		{"signers outside", "[governance]\nallowed_signers = \"../keys\"\n", "want a file below the top of the repository"},
@@ -546,7 +556,9 @@ func TestReferenceUncommented(t *testing.T) {
 	want.Session.Timeout = 20 * time.Minute
 	want.External = []string{"oddkit"}
 	want.Notify = []string{"./tools/notify"}
-	want.Sense.Role = "mender"
+	want.Sense.Role, want.Sense.Ready, want.Sense.Paths = "mender", []string{"test"}, []string{"**/*.go"}
+	want.Sense.Sensors = map[string][]string{"test": {"build/tests.json"}, "lint": {"build/*.sarif"}, "audit": {"build/audit.json"}, "coverage": {"cover/*.out"}, "benchmark": {"bench/*.txt"}, "issue": {"build/issues.json"},
+		"mark": {"**"}, "export": {"**/*.go"}, "document": {"**/*.md"}, "due": {"weekly: Update the dependencies"}, "custom": {"./tools/findings"}}
 	want.AllowedSigners = ".github/allowed_signers"
 	want.Approvers = map[string][]string{"role": {"ann@example.org"}}
 	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}

@@ -128,6 +128,18 @@ var keys = []key{
 	{"drain.max_tasks", set(func(c *Config) *int { return &c.MaxTasks }, whole(1, 1000))},
 	{"drain.lease", set(func(c *Config) *time.Duration { return &c.TaskLease }, duration(time.Second, day))},
 	{"drain.max_attempts", set(func(c *Config) *int { return &c.MaxAttempts }, whole(1, 100))},
+	{"sense.sensors.*", func(c *Config, part string, n node) error {
+		list, err := sensorList(part, n)
+		if err == nil && c.Sense.Sensors == nil {
+			c.Sense.Sensors = map[string][]string{}
+		}
+		if err == nil {
+			c.Sense.Sensors[part] = list
+		}
+		return err
+	}},
+	{"sense.ready", set(func(c *Config) *[]string { return &c.Sense.Ready }, list(sensorName))},
+	{"sense.paths", set(func(c *Config) *[]string { return &c.Sense.Paths }, list(taskPath))},
 	{"sense.role", set(func(c *Config) *string { return &c.Sense.Role }, text(slug))},
 	{"sense.run", set(func(c *Config) *int { return &c.Sense.Run }, whole(1, 1000))},
 	{"sense.day", set(func(c *Config) *int { return &c.Sense.Day }, whole(1, 10_000))},

@@ -39,7 +39,7 @@ func (pl place) notify(ctx context.Context, out Outcome) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTime)
 	defer cancel()
-	r := exec.Run(ctx, exec.Command{Argv: argv, Tree: cmp.Or(pl.repo.Root(), pl.repo.CommonDir()), Env: notifyEnv(pl.Environ, pl.Run), Input: append(b, '\n'), Max: 4 << 10})
+	r := exec.Run(ctx, exec.Command{Argv: argv, Tree: cmp.Or(pl.repo.Root(), pl.repo.CommonDir()), Env: CommandEnv(pl.Environ, pl.Run), Input: append(b, '\n'), Max: 4 << 10})
 	if r.Done && r.Exit == 0 {
 		return
 	}
@@ -53,9 +53,9 @@ func (pl place) notify(ctx context.Context, out Outcome) {
 	pl.addNote(fmt.Sprintf("%s: [drain] notify failed, and the task's result stands: %s", out.Task, why))
 }
 
-// notifyEnv is all that [drain] notify sees of the environment: what a program needs to
+// CommandEnv is all that [drain] notify and the sensor custom see of the environment: what a program needs to
 // start, to reach a desktop and to pass a proxy. ODD_RUN tells odd that no person acts.
-func notifyEnv(environ []string, run string) []string {
+func CommandEnv(environ []string, run string) []string {
 	out := []string{"ODD_RUN=" + run}
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/sense"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -24,10 +25,25 @@ func (j *judge) checkMachineMove(f *File) string {
 		return ""
 	case j.Kind == Sync && from == board.Review && to == board.Done:
 		return j.checkSync(f)
+	case f.Was == nil && to == board.Ready && j.Kind == Stray && j.mayBeFiledReady(f.Is):
+		return ""
 	case f.Was == nil:
 		return fmt.Sprintf("a commit by odd or an agent files a task in %s; only backlog is its to say", to)
 	}
 	return j.checkRunMove(f, from, to)
+}
+
+// mayBeFiledReady reports a task of odd sense that the law in force lets run without a person: of a sensor that
+// [sense] ready names, with the role and the paths of [sense], and nothing else that odd sense does not write.
+func (j *judge) mayBeFiledReady(a *okf.Atom) bool {
+	t, err := board.Parse(a)
+	law := j.Law.Sense
+	if err != nil || !slices.Contains(law.Ready, sense.SensorOf(a.ID, a.Tags)) || t.Role != law.Role || !slices.Equal(t.Paths, law.Paths) {
+		return false
+	}
+	return !slices.ContainsFunc(a.Fields, func(f okf.Field) bool {
+		return !slices.Contains([]string{"type", "id", "title", "description", "tags", "confidence", "generated", "state", "kind", "priority", "role", "signal", "paths"}, f.Key)
+	})
 }
 
 // isIdleWrite reports a write to a task that the commit may make and that changes no state.

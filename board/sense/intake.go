@@ -18,6 +18,14 @@ const (
 	foundPrefix = "found-"
 )
 
+// SensorOf returns the sensor that filed a task with these tags, "" for another's task.
+func SensorOf(id okf.ID, tags []string) string {
+	if len(tags) == 3 && tags[0] == sensedTag && strings.HasPrefix(tags[2], foundPrefix) && strings.HasPrefix(string(id), tags[1]+"-") {
+		return tags[1]
+	}
+	return ""
+}
+
 // Unreadable is the state of a file in the place of a task that holds none.
 const Unreadable board.State = "unreadable"
 
@@ -124,6 +132,8 @@ func (c cause) place(before []Filed) (id okf.ID, why string) {
 			return id, ""
 		case before[i].State == "" && before[i].Signature == c.signature():
 			return id, "a person deleted its task, and the same is wrong"
+		case before[i].State == board.Done && c.sensor.Once && before[i].Signature == c.signature():
+			return id, "its task is done"
 		case before[i].State == Unreadable:
 			return id, "its task's file cannot be read; odd check says why"
 		case before[i].State != "" && before[i].State != board.Done:

@@ -36,7 +36,8 @@ var foreignFolders = regexp.MustCompile(`(?:^|/)(?:vendor|node_modules|third_par
 // does not have. A line that only moved is no new one. A file that is not text has none,
 // and one in a folder of other people's code or samples.
 func Marks(name string, before, after []byte) (out []Finding) {
-	if bytes.IndexByte(after, 0) >= 0 || foreignFolders.MatchString(name) {
+	has := func(w markWord) bool { return bytes.Contains(after, []byte(w.word)) }
+	if bytes.IndexByte(after, 0) >= 0 || foreignFolders.MatchString(name) || !slices.ContainsFunc(markWords(), has) {
 		return nil
 	}
 	old := map[string]int{}

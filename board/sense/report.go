@@ -15,28 +15,61 @@ import (
 	"strings"
 )
 
-// Read reads a report of a format that odd knows, told by what is in it: the events of
-// go test -json, JUnit's XML, TAP, SARIF 2.1.0 or lines of JSON with the members of
-// custom. Name is the report's, for errors, which are located, and for a TAP report,
-// which names no subject. A report of nothing wrong has no findings.
-func Read(name string, b []byte) ([]Finding, error) {
-	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\xef\xbb\xbf"))
+// Report is a file that a tool wrote. Its name is for errors, which are located, and for a
+// TAP report, which names no subject.
+type Report struct {
+	Name  string
+	Bytes []byte
+}
+
+// Read reads reports of formats that odd knows, told by what is in them. A report of
+// nothing wrong has no findings. Of coverage and benchmarks the last report is compared
+// with those before it.
+func Read(reports ...Report) (out []Finding, err error) {
+	var measured []measure
+	for _, r := range reports {
+		r.Bytes = bytes.TrimPrefix(bytes.TrimSpace(r.Bytes), []byte("\xef\xbb\xbf"))
+		if m, ok := readMeasure(r); ok {
+			measured = append(measured, m)
+			continue
+		}
+		found, err := readReport(r.Name, r.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	worse, err := compareMeasures(measured)
+	return append(out, worse...), err
+}
+
+func readReport(name string, b []byte) ([]Finding, error) {
 	switch {
 	case len(b) == 0:
 		return nil, fmt.Errorf("%s: the report is empty; a tool that found nothing writes a report too", name)
 	case b[0] == '<':
 		return junit(name, b)
+	case b[0] == '[':
+		return issues(name, b)
 	case b[0] != '{' && isTAP.Match(b):
 		return tap(name, string(b)), nil
 	case b[0] != '{':
-		return nil, fmt.Errorf("%s:1: is no report that odd knows; want go test -json, JUnit XML, TAP, SARIF, or lines of JSON", name)
+		return nil, fmt.Errorf("%s:1: is no report that odd knows; odd help sense lists the formats", name)
 	}
 	var head struct {
-		Runs   json.RawMessage
-		Action string
+		Runs, Vulnerabilities json.RawMessage
+		Error                 *struct{ Summary string } // of npm
+		Message, Action       string
 	}
-	if json.Unmarshal(b, &head) == nil && head.Runs != nil {
-		return sarif(name, b)
+	if json.Unmarshal(b, &head) == nil {
+		switch {
+		case head.Runs != nil:
+			return sarif(name, b)
+		case head.Vulnerabilities != nil:
+			return audit(name, b)
+		case head.Error != nil:
+			return nil, fmt.Errorf("%s: the tool says that it failed: %s; mend that, and let it report again", name, first(head.Error.Summary, head.Message))
+		}
 	}
 	first, _, _ := bytes.Cut(b, []byte("\n"))
 	if json.Unmarshal(first, &head) == nil && head.Action != "" {
@@ -245,6 +278,57 @@ func sarif(name string, b []byte) (out []Finding, err error) {
 				f.Subject = name
 			}
 			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// audit reads what npm audit --json prints: the packages with advisories of their own, and
+// not those that only depend on one.
+func audit(name string, b []byte) (out []Finding, err error) {
+	var log struct {
+		Vulnerabilities map[string]struct {
+			Severity, Range string
+			Via             []json.RawMessage // an advisory, or the name of the package that has it
+		}
+	}
+	if err := json.Unmarshal(b, &log); err != nil {
+		return nil, fmt.Errorf("%s: is no report of npm audit: %w", name, err)
+	}
+	priority := map[string]string{"critical": "p0", "high": "p1", "low": "p3", "info": "p3"}
+	for _, pkg := range slices.Sorted(maps.Keys(log.Vulnerabilities)) {
+		v := log.Vulnerabilities[pkg]
+		for _, via := range v.Via {
+			var a struct{ Title, URL, Severity, Range string }
+			if json.Unmarshal(via, &a) == nil {
+				out = append(out, Finding{Sensor: "audit", Subject: pkg, Signature: first(a.Title, a.URL, "is vulnerable"),
+					Message: fmt.Sprintf("versions %s, %s\n%s", first(a.Range, v.Range), first(a.Severity, v.Severity), a.URL), Priority: priority[first(a.Severity, v.Severity)]})
+			}
+		}
+	}
+	return out, nil
+}
+
+// issues reads a list of issues, as gh issue list --json number,title,body,url and GitLab's
+// API print it.
+func issues(name string, b []byte) (out []Finding, err error) {
+	var list []struct {
+		Number, IID       int
+		Title, State      string
+		Body, Description string
+		URL               string
+		WebURL            string `json:"web_url"`
+	}
+	if err := json.Unmarshal(b, &list); err != nil {
+		return nil, fmt.Errorf("%s: is no list of issues with number, title, body and url: %w", name, err)
+	}
+	for i, is := range list {
+		n := max(is.Number, is.IID)
+		if n <= 0 || strings.TrimSpace(is.Title) == "" {
+			return nil, fmt.Errorf("%s: item %d has no number and title, so it is no issue; odd help sense lists the formats", name, i+1)
+		}
+		if !strings.EqualFold(is.State, "closed") {
+			out = append(out, Finding{Sensor: "issue", Subject: "#" + strconv.Itoa(n), Signature: is.Title, Message: first(is.URL, is.WebURL) + "\n" + first(is.Body, is.Description)})
 		}
 	}
 	return out, nil

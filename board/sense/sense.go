@@ -1,14 +1,14 @@
 // Package sense turns what tools report, and what a range of commits adds, into tasks.
 //
 // A sensor is a function from bytes to findings. Read knows the formats of reports that
-// test runners and linters write; Marks looks at two versions of a file. Plan decides
-// which findings become tasks: those of one cause together, each cause once, the most
-// urgent first, and no more than the limits allow. Source reads what commits add, and which
-// tasks were filed before. Nothing here reads a clock or the network, and nothing is decided
-// by a model.
+// test runners and linters write; Marks, Exports and Documents look at two versions of a
+// file. Plan decides which findings become tasks: those of one cause together, each cause
+// once, the most urgent first, and no more than the limits allow. Source reads what commits
+// add, and which tasks were filed before. Nothing here reads a clock or the network, and
+// nothing is decided by a model.
 //
-// What a report says is data: it goes into a task's text, indented as code, and a task
-// stays in backlog until a person marks it ready.
+// What a report says is data: it goes into a task's text, indented as code. A task stays in
+// backlog until a person marks it ready, unless odd.toml lets its sensor do that.
 package sense
 
 import (
@@ -33,28 +33,53 @@ type Finding struct {
 	Priority  string // "p0" to "p3"; "" is the sensor's
 }
 
+// Takes is what odd.toml lists for a sensor.
+type Takes string
+
+// What [sense.sensors] lists.
+const (
+	Reports Takes = "reports" // files that a tool wrote
+	Files   Takes = "files"   // globs of files in the repository
+	Command Takes = "command" // the words of a command that prints findings
+	Chores  Takes = "chores"  // "weekly: …", as ParseChore reads them
+)
+
 // Sensor is a row of the table of sensors.
 type Sensor struct {
 	Name     string
+	Takes    Takes
 	Reads    string
 	Signal   string // of board.Signals
 	Priority string // of a task, where a finding says no other
 	Title    string // of a task, with %s for the subject
+	Once     bool   // what a task that is done was filed for is not filed again
 }
 
 // Sensors are what odd sense has.
 func Sensors() []Sensor {
 	return []Sensor{
-		{"test", "go test -json, JUnit XML, TAP", "test_failure", "p1", "Failing tests in %s"},
-		{"lint", "SARIF 2.1.0", "backlog", "p2", "Findings of a tool in %s"},
-		{"mark", "to-do comments that a range of commits adds", "code_marks", "p3", "To-do comments in %s"},
-		{"custom", "lines of JSON, as any command may print them", "backlog", "p2", "Report about %s"},
+		{"test", Reports, "go test -json, JUnit XML, TAP", "test_failure", "p1", "Failing tests in %s", false},
+		{"lint", Reports, "SARIF 2.1.0", "backlog", "p2", "Findings of a tool in %s", false},
+		{"audit", Reports, "npm audit --json", "backlog", "p2", "Vulnerable package %s", false},
+		{"coverage", Reports, "Go cover profiles and LCOV, an earlier one first", "backlog", "p3", "Coverage fell in %s", false},
+		{"benchmark", Reports, "go test -bench, earlier ones first", "performance_regression", "p2", "Slower benchmarks in %s", false},
+		{"issue", Reports, "issues as gh issue list --json and GitLab print them", "github_issue", "p2", "Issue %s", true},
+		{"mark", Files, "to-do comments", "code_marks", "p3", "To-do comments in %s", false},
+		{"export", Files, "exported names of Go without a comment", "doc_staleness", "p3", "Undocumented names in %s", false},
+		{"document", Files, "links of Markdown to files that are gone", "doc_staleness", "p3", "Dead references in %s", false},
+		{"due", Chores, "chores whose day, week or month has come", "scheduled", "p2", "%s", true},
+		{"custom", Command, "lines of JSON, as any command may print them", "backlog", "p2", "Report about %s", false},
 	}
 }
 
-func sensor(name string) Sensor {
+// Find returns the sensor of a name.
+func Find(name string) (Sensor, bool) {
 	all := Sensors()
-	return all[max(0, slices.IndexFunc(all, func(s Sensor) bool { return s.Name == name }))]
+	i := slices.IndexFunc(all, func(s Sensor) bool { return s.Name == name })
+	if i < 0 {
+		return Sensor{}, false
+	}
+	return all[i], true
 }
 
 // cause is what becomes one task: all that a sensor found of one subject.
@@ -78,7 +103,8 @@ func causes(found []Finding) (out []cause) {
 	for _, f := range found {
 		last := len(out) - 1
 		if last < 0 || out[last].sensor.Name != f.Sensor || out[last].subject != f.Subject {
-			out = append(out, cause{sensor: sensor(f.Sensor), subject: f.Subject, priority: "p9"})
+			of, _ := Find(f.Sensor)
+			out = append(out, cause{sensor: of, subject: f.Subject, priority: "p9"})
 			last++
 		}
 		c := &out[last]

@@ -68,8 +68,21 @@ func TestReports(t *testing.T) {
 		{"another priority", `{"subject": "a", "signature": "b", "priority": "high"}`, nil, `report:1: priority "high"`},
 		{"prose", "All is well.\n", nil, "report:1: is no report that odd knows"},
 		{"nothing", " \n", nil, "report: the report is empty"},
+		{"npm audit", `{"auditReportVersion": 2, "vulnerabilities": {
+"minimist": {"name": "minimist", "severity": "critical", "via": [{"source": 1, "title": "Prototype Pollution in minimist", "url": "https://example.org/GHSA-1", "severity": "critical", "range": "<0.2.4"},
+{"source": 2, "title": "Another", "severity": "moderate"}], "range": "<=0.2.3", "fixAvailable": true},
+"mkdirp": {"name": "mkdirp", "severity": "critical", "via": ["minimist"], "effects": []}}, "metadata": {}}`,
+			[]string{"audit minimist: Prototype Pollution in minimist p0:0", "audit minimist: Another :0"}, ""},
+		{"npm audit, all well", `{"auditReportVersion": 2, "vulnerabilities": {}, "metadata": {}}`, []string{}, ""},
+		{"npm audit without a network", "{\n  \"message\": \"405 Method Not Allowed\",\n  \"error\": {\"summary\": \"\", \"detail\": \"\"}\n}", nil, "report: the tool says that it failed: 405 Method"},
+		{"issues of GitHub", `[{"number": 12, "title": "Crash at start", "body": "It ends.\r\n", "url": "https://example.org/12"}, {"number": 13, "title": "x", "state": "CLOSED"}]`,
+			[]string{"issue #12: Crash at start :0"}, ""},
+		{"issues of GitLab", `[{"id": 900, "iid": 7, "title": "Slow", "description": "very", "web_url": "https://example.org/7", "state": "opened"}]`, []string{"issue #7: Slow :0"}, ""},
+		{"a list of something else", `[{"filePath": "/a.js", "messages": []}]`, nil, "report: item 1 has no number and title"},
+		{"an empty list", `[]`, []string{}, ""},
+		{"one profile of coverage", "mode: set\na/b.go:1.1,2.2 1 1\n", nil, "report: is one report of the sensor coverage; name an earlier one"},
 	} {
-		found, err := Read("report", []byte(c.report))
+		found, err := Read(Report{"report", []byte(c.report)})
 		if c.err != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), c.err) {
 				t.Errorf("%s: error %v, want %s", c.name, err, c.err)
@@ -201,8 +214,12 @@ func FuzzReport(f *testing.F) {
 	f.Add([]byte(`{"runs":[{"results":[{"ruleId":"a","message":{"text":"---\ntype: x"}}]}]}`))
 	f.Add([]byte("not ok 1 - \xcc"))
 	f.Add([]byte(`{"subject":"../../x","signature":"\u202e"}`))
+	f.Add([]byte(`[{"number": 1, "title": "a"}]`))
+	f.Add([]byte(`{"vulnerabilities": {"a": {"via": ["b", {"title": "c"}]}}}`))
+	f.Add([]byte("mode: set\na:1 1 1\n"))
+	f.Add([]byte("pkg: a\nBenchmarkX 1 1 ns/op\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		found, err := Read("r", b)
+		found, err := Read(Report{"r", b}, Report{"r", b})
 		if err != nil {
 			return
 		}
@@ -216,4 +233,102 @@ func FuzzReport(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Of coverage and benchmarks the last report is compared with those before it.
+func TestMeasures(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		reports []string
+		want    []string
+	}{
+		{"Go profiles", []string{
+			"mode: set\na/b.go:1.1,2.2 8 1\na/b.go:3.1,4.2 2 0\na/c.go:1.1,2.2 1 1\n",
+			"mode: set\na/b.go:1.1,2.2 8 0\na/b.go:3.1,4.2 2 0\na/b.go:3.1,4.2 2 1\na/c.go:1.1,2.2 1 1\na/new.go:1.1,2.2 1 0\n",
+		}, []string{"coverage a/b.go: is covered less than before: from 80.0 % of its statements to 20.0 %"}},
+		{"a fall within the limit", []string{"mode: set\na/b.go:1.1,2.2 99 1\na/b.go:3.1,4.2 1 1\n", "mode: set\na/b.go:1.1,2.2 99 1\na/b.go:3.1,4.2 1 0\n"}, nil},
+		{"only the report before counts", []string{"mode: set\na:1 4 1\n", "mode: set\na:1 4 0\n", "mode: set\na:1 4 0\n"}, nil},
+		{"LCOV", []string{"TN:\nSF:src/a.js\nDA:1,1\nDA:2,3\nLF:2\nLH:2\nend_of_record\n", "SF:src/a.js\nDA:1,1\nDA:2,0\nDA:broken\nend_of_record\n"},
+			[]string{"coverage src/a.js: is covered less than before: from 100.0 % of its statements to 50.0 %"}},
+		{"benchmarks", []string{
+			"goos: linux\npkg: a\nBenchmarkX-8  100  100 ns/op  16 B/op  0 allocs/op\nBenchmarkY-8 100 50 ns/op\n", "pkg: a\nBenchmarkX-4 100 110 ns/op 16 B/op 0 allocs/op\n",
+			"pkg: a\nBenchmarkX-8 100 105 ns/op 64 B/op 1 allocs/op\nBenchmarkY-8 100 80 ns/op\nBenchmarkNew 1 9 ns/op\n",
+		}, []string{"benchmark a: BenchmarkX B/op: from 16 to 64, medians of 2 and 1 runs", "benchmark a: BenchmarkY ns/op: from 50 to 80, medians of 1 and 1 runs"}},
+	} {
+		var in []Report
+		for i, r := range c.reports {
+			in = append(in, Report{fmt.Sprint(i), []byte(r)})
+		}
+		found, err := Read(in...)
+		var got []string
+		for _, f := range found {
+			got = append(got, f.Sensor+" "+f.Subject+": "+f.Signature+": "+f.Message)
+		}
+		if d := cmp.Diff(c.want, got); d != "" || err != nil {
+			t.Errorf("%s: %v %s", c.name, err, d)
+		}
+	}
+}
+
+func TestExports(t *testing.T) {
+	before := "package a\n\nfunc Old() {}\n"
+	after := "package a\n\nfunc Old() {}\n\nfunc New() {}\n\n// Told does.\nfunc Told() {}\n\ntype T[K any] struct{ X int }\n\nfunc (t *T[K]) Do() {}\n\nfunc (t *T[K]) String() string { return \"\" }\n\ntype hidden int\n\nfunc (hidden) String() string { return \"\" }\n\n// The sizes.\nconst (\n\tBig = 1\n)\n\nvar Loose, inner = 1, 2\n"
+	want := []string{"export a.go: New has no comment :5", "export a.go: T has no comment :10", "export a.go: T.Do has no comment :12", "export a.go: Loose has no comment :25"}
+	if d := cmp.Diff(want, lines(Exports("a.go", []byte(before), []byte(after)))); d != "" {
+		t.Error(d)
+	}
+	for name, text := range map[string]string{"a_test.go": after, "vendor/x/a.go": after, "internal/a.go": after, "a.py": after, "main.go": "package main\nfunc New() {}\n", "gen.go": "// Code generated by x. DO NOT EDIT.\n\npackage a\n\nfunc New() {}\n", "broken.go": "package a\nfunc New( {"} {
+		if got := Exports(name, nil, []byte(text)); got != nil {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	text := "# Read\n\nSee [a](a.go#L3), [gone](old.go), [web](https://example.org/x), [up](../../x) and `lib/moved.go`, `lib/never.go`, `a.go`.\n\n```\n[code](none.md)\n```\n\n[top](/docs/none.md) [me](#read) [dir](lib/)\n"
+	now := func(p string) bool { return p == "docs/a.go" || p == "docs/lib" }
+	was := func(p string) bool { return p == "lib/moved.go" }
+	want := []string{"document docs/r.md: links to docs/old.go, which is not there :3", "document docs/r.md: links to docs/none.md, which is not there :9", "document docs/r.md: names lib/moved.go, which is not there :3"}
+	if d := cmp.Diff(want, lines(Documents("docs/r.md", []byte(text), now, was))); d != "" {
+		t.Error(d)
+	}
+	if got := Documents("docs/r.md", []byte("[\xff](\xfe)"), now, nil); got != nil {
+		t.Errorf("not UTF-8: %v", got)
+	}
+}
+
+// A chore is due once in its time, however often odd looks and whatever became of its task.
+func TestDue(t *testing.T) {
+	chores := []string{"weekly: Update the dependencies", "monthly: Read the logs", "daily: Sweep"}
+	found := Due(chores, noon)
+	want := []string{"due Update the dependencies: weekly, for 2026-W10 :0", "due Read the logs: monthly, for 2026-03 :0", "due Sweep: daily, for 2026-03-02 :0"}
+	if d := cmp.Diff(want, lines(found)); d != "" {
+		t.Error(d)
+	}
+	plan := func(before []Filed, now time.Time) Intake {
+		return Plan(Due(chores[:1], now), before, Limits{9, 9, 9}, "odd/test", now)
+	}
+	first := plan(nil, noon)
+	if len(first.New) != 1 || first.New[0].Title != "Update the dependencies" || !IsTaskID(first.New[0].ID) {
+		t.Fatalf("%+v", first)
+	}
+	done := filed(first, board.Done)
+	if in := plan(done, noon.AddDate(0, 0, 2)); len(in.New) != 0 || in.Left[0].Why != "its task is done" {
+		t.Errorf("done, in the same week: %+v", in)
+	}
+	if in := plan(done, noon.AddDate(0, 0, 7)); len(in.New) != 1 {
+		t.Errorf("done, a week later: %+v", in)
+	}
+	if in := plan(filed(first, board.Ready), noon.AddDate(0, 0, 7)); len(in.New) != 0 {
+		t.Errorf("open still: %+v", in)
+	}
+}
+
+func TestEverySensorFilesATask(t *testing.T) {
+	for _, s := range Sensors() {
+		in := Plan([]Finding{{Sensor: s.Name, Subject: "x", Signature: "y"}}, nil, Limits{9, 9, 9}, "odd/test", noon)
+		if _, err := board.New(in.New[0]); err != nil || SensorOf(in.New[0].ID, in.New[0].Tags) != s.Name {
+			t.Errorf("%s: %v, %+v", s.Name, err, in.New)
+		}
+	}
 }

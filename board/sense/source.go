@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -31,13 +32,15 @@ func (s Source) Clean(found []Finding) {
 	}
 }
 
-// Marks returns the to-do comments that a range of commits adds outside of the bundle.
-func (s Source) Marks(ctx context.Context, from, to repo.OID) (out []Finding, err error) {
+// Look returns what sensors of files find outside of the bundle, each in the files that its
+// globs mean: what a range of commits brings, or all there is if from is "".
+func (s Source) Look(ctx context.Context, from, to repo.OID, globs map[string][]string) (out []Finding, err error) {
 	changes, err := s.Repo.Diff(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
-	var gone []byte // the lines of files that the range deletes: other files may have them now
+	var gone []byte // of the files that the range deletes: others may have their lines now
+	var goneNames []nameAt
 	for _, c := range changes {
 		if c.New == "" && strings.HasPrefix(c.OldMode, "100") {
 			b, err := s.Repo.Blob(c.Old)
@@ -45,25 +48,99 @@ func (s Source) Marks(ctx context.Context, from, to repo.OID) (out []Finding, er
 				return nil, err
 			}
 			gone = append(append(gone, b...), '\n')
+			if strings.HasSuffix(c.Path, ".go") && len(globs["export"]) > 0 {
+				goneNames = append(goneNames, undocumented(b)...)
+			}
 		}
 	}
 	for _, c := range changes {
-		if !strings.HasPrefix(c.NewMode, "100") || strings.HasPrefix(c.Path, s.Root+"/") {
+		isMarks, isExports := s.looks(globs["mark"], c), s.looks(globs["export"], c)
+		if !isMarks && !isExports {
 			continue
 		}
 		after, err := s.Repo.Blob(c.New)
 		if err != nil {
 			return nil, err
 		}
-		before := gone
+		before, names := gone, goneNames
 		if strings.HasPrefix(c.OldMode, "100") {
 			if before, err = s.Repo.Blob(c.Old); err != nil {
 				return nil, err
 			}
+			if isExports {
+				names = undocumented(before)
+			}
 		}
-		out = append(out, Marks(c.Path, before, after)...)
+		if isMarks {
+			out = append(out, Marks(c.Path, before, after)...)
+		}
+		if isExports {
+			out = append(out, exports(c.Path, names, after)...)
+		}
 	}
-	return out, nil
+	if len(globs["document"]) == 0 {
+		return out, nil
+	}
+	dead, err := s.documents(ctx, from, to, globs["document"])
+	return append(out, dead...), err
+}
+
+// looks tells whether a sensor with these globs reads the new version of a file.
+func (s Source) looks(globs []string, c repo.Change) bool {
+	return strings.HasPrefix(c.NewMode, "100") && !strings.HasPrefix(c.Path, s.Root+"/") && policy.MatchAnyGlob(globs, c.Path)
+}
+
+// documents returns the dead references of all documents at to, without those that were
+// dead at from already.
+func (s Source) documents(ctx context.Context, from, to repo.OID, globs []string) (out []Finding, err error) {
+	all, err := s.Repo.Diff(ctx, "", to)
+	if err != nil {
+		return nil, err
+	}
+	is := func(at repo.OID) func(string) bool {
+		return func(name string) bool {
+			oid, _, e := s.Repo.Find(at, name)
+			if err == nil {
+				err = e
+			}
+			return oid != ""
+		}
+	}
+	has, had := is(to), is(from)
+	if from == "" {
+		had = nil
+	}
+	for _, c := range all {
+		if !s.looks(globs, c) {
+			continue
+		}
+		text, e := s.Repo.Blob(c.New)
+		if e != nil {
+			return nil, e
+		}
+		found := Documents(c.Path, text, has, had)
+		if len(found) == 0 || from == "" {
+			out = append(out, found...)
+			continue
+		}
+		oid, mode, e := s.Repo.Find(from, c.Path)
+		if e != nil {
+			return nil, e
+		}
+		var old []Finding
+		if strings.HasPrefix(mode, "100") {
+			if text, e = s.Repo.Blob(oid); e != nil {
+				return nil, e
+			}
+			old = Documents(c.Path, text, had, nil)
+		}
+		for _, f := range found {
+			if !slices.ContainsFunc(old, func(o Finding) bool { return o.Signature == f.Signature }) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out, err
 }
 
 // Filed returns the tasks that odd sense filed before: those of the board, the files where

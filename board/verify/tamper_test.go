@@ -119,6 +119,22 @@ func byAgent(ch repo.Changes, trailers ...[2]string) func(*story) repo.OID {
 	}
 }
 
+const sensedTask = "---\ntype: task\nid: test-a\ntags: [sensed, test, found-0123456789ab]\nconfidence: inferred\nstate: ready\npaths: [a/**]\n---\n"
+
+// sensed lets the sensor test file ready tasks, and then files one that change has changed.
+func sensed(change func(string) string, trailers ...[2]string) func(*story) repo.OID {
+	return func(s *story) repo.OID {
+		text := sensedTask
+		if change != nil {
+			text = change(text)
+		}
+		if law := lawWith(s, "[sense]\nready = [\"test\"]\npaths = [\"a/**\"]\n"); law != string(s.file("odd.toml")) {
+			s.ann("law", repo.Changes{"odd.toml": []byte(law)})
+		}
+		return byAgent(repo.Changes{taskFile("test-a"): []byte(text)}, trailers...)(s)
+	}
+}
+
 // inPart approves a proposal of two atoms, keel and skeg; a tamper makes it a part.
 func inPart(s *story) repo.OID {
 	w := s.claim("t")
@@ -366,6 +382,25 @@ func TestProposalsLandByPeople(t *testing.T) {
 			want: []string{"2 tasks/new.md:1 odd or an agent adds a task with commands; only a person says what odd runs"}},
 		{name: "a task filed as ready", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\nstate: ready\n---\n")}),
 			want: []string{"3 tasks/new.md:4 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task filed as ready, as odd.toml allows", tell: sensed(nil), want: []string{}},
+		{name: "a sensed task filed as ready by the session of a run", tell: sensed(func(s string) string { return s }, [2]string{"Odd-Run", "run-1"}),
+			want: []string{"2 tasks/test-a.md:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml",
+				"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task of a sensor that may not", tell: sensed(func(s string) string { return strings.Replace(s, "sensed, test", "sensed, lint", 1) }),
+			want: []string{"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task with other paths", tell: sensed(func(s string) string { return strings.Replace(s, "a/**", "b/**", 1) }),
+			want: []string{"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task with another role", tell: sensed(func(s string) string { return strings.Replace(s, "state: ready", "state: ready\nrole: chief", 1) }),
+			want: []string{"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task that asks for more turns", tell: sensed(func(s string) string { return strings.Replace(s, "state: ready", "state: ready\nmax_turns: 9", 1) }),
+			want: []string{"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task that was in backlog", tell: func(s *story) repo.OID {
+			sensed(func(s string) string { return strings.Replace(s, "state: ready", "state: backlog", 1) })(s)
+			return sensed(nil)(s)
+		}, want: []string{"2 tasks/test-a.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+			"3 tasks/test-a.md:6 a commit by odd or an agent moves the task from backlog to ready outside a run's claim, result or sweep"}},
+		{name: "a sensed task where odd.toml allows nothing", tell: byAgent(repo.Changes{taskFile("test-a"): []byte(sensedTask)}),
+			want: []string{"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
 		{name: "a task filed in backlog", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\nstate: backlog\n---\n")}),
 			want: []string{}},
 	})
