@@ -103,9 +103,13 @@ type step struct {
 // readActs returns people's commits on the board, and by run, or op, those that could have
 // brought its records, oldest first.
 func (v *view) readActs(ctx context.Context) (acts []logEvent, runs map[string][]step, err error) {
+	before, err := v.findBeforeOdd(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	runs = map[string][]step{}
 	at := math.MaxInt
-	for c, err := range v.repo.Log(ctx, "", v.tip) {
+	for c, err := range v.repo.Log(ctx, before, v.tip) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -132,6 +136,21 @@ func (v *view) readActs(ctx context.Context) (acts []logEvent, runs map[string][
 		slices.Reverse(steps)
 	}
 	return acts, runs, nil
+}
+
+// findBeforeOdd returns the commit on which odd.toml was added, "" where that was the first.
+// What is reachable from it is a project's history before odd, which may be long.
+func (v *view) findBeforeOdd(ctx context.Context) (before repo.OID, err error) {
+	for c, err := range v.repo.PathLog(ctx, v.tip, "odd.toml") {
+		if err != nil {
+			return "", err
+		}
+		before = ""
+		if len(c.Parents) > 0 {
+			before = c.Parents[0]
+		}
+	}
+	return before, nil
 }
 
 // placeRecords says of the records that share a second with a person's act which commit
