@@ -296,7 +296,11 @@ func (v *view) bindProposal(ctx context.Context, t board.Task, p review.Proposal
 		now = then // it is there; what people made of it since is theirs
 	}
 	if moved := review.Bound(p, now, then, changed); len(moved) > 0 {
-		return at, review.Unbound(t.ID, moved, v.wayOut(p))
+		way := v.wayOut(p)
+		if _, conflicts, _ := drain.MergeProposal(ctx, v.repo, at.tip, repo.OID(p.Commit)); len(conflicts) > 0 {
+			way = v.makeAgain(p)
+		}
+		return at, review.Unbound(t.ID, moved, way)
 	}
 	at.read, err = v.readSince(ctx, t, p, at.tip)
 	return at, err

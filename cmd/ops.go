@@ -49,20 +49,20 @@ func (v *view) findDecidable(ctx context.Context, t board.Task, p review.Proposa
 		return nil, nil
 	case !ok && at.landed != nil:
 		if all := at.landed.Unbound(p.Commit, p.Branch, p.Base, named, tier); len(all) > 0 {
-			return nil, refuse("unbound", "approve %s: the proposal is not the one that %s merged: %s; odd reject %[1]s --reason \"why\"", t.ID, at.landed.ID, strings.Join(all, "; "))
+			return nil, refuse("unbound", "%s: the proposal is not the one that %s merged: %s; odd reject %[1]s --reason \"why\"", t.ID, at.landed.ID, strings.Join(all, "; "))
 		}
 		return nil, nil
 	case !ok:
-		return nil, refuse("state", "approve %s: its change %s no longer waits for approval; odd op show %[2]s says how it ended", t.ID, named)
+		return nil, refuse("state", "%s: its change %s no longer waits for approval; odd op show %[2]s says how it ended", t.ID, named)
 	case !s.Sound:
-		return nil, refuse("records", "approve %s: the ledger entries of its change %s are inconsistent; run odd check to see why", t.ID, s.Op().ID)
+		return nil, refuse("records", "%s: the ledger entries of its change %s are inconsistent; run odd check to see why", t.ID, s.Op().ID)
 	}
 	o := s.Op()
 	if all := o.Unbound(p.Commit, p.Branch, p.Base, named, tier); len(all) > 0 {
-		return nil, refuse("unbound", "approve %s: the proposal is not the one that was checked as %s: %s; odd reject %s --reason \"why\"", t.ID, o.ID, strings.Join(all, "; "), t.ID)
+		return nil, refuse("unbound", "%s: the proposal is not the one that was checked as %s: %s; odd reject %s --reason \"why\"", t.ID, o.ID, strings.Join(all, "; "), t.ID)
 	}
 	if until := o.Until; !v.env.Now().Before(until) {
-		return nil, refuse("expired", "approve %s: the time to approve it ended at %s; odd drain moves the task back to backlog, then odd task ready %[1]s tries again", t.ID, until.Format("2006-01-02 15:04Z"))
+		return nil, refuse("expired", "%s: the time to approve it ended at %s; odd drain moves the task back to backlog, then odd task ready %[1]s tries again", t.ID, until.Format("2006-01-02 15:04Z"))
 	}
 	return &o, v.checkJudged(ctx, t, p, o, at)
 }
@@ -75,17 +75,17 @@ func (v *view) checkJudged(ctx context.Context, t board.Task, p review.Proposal,
 		return err
 	}
 	if is := o.Fact(pipeline.FactCandidate); is != string(tree) {
-		return refuse("unbound", "approve %s: its files (tree %s) are not those that were checked (tree %s); odd reject %s --reason \"why\"", t.ID, shortID(tree), shortID(repo.OID(is)), t.ID)
+		return refuse("unbound", "%s: its files (tree %s) are not those that were checked (tree %s); odd reject %s --reason \"why\"", t.ID, shortID(tree), shortID(repo.OID(is)), t.ID)
 	}
 	if rules := risk.Rules(v.repo, repo.OID(p.Base), t, v.cfg); rules != o.Fact(pipeline.FactRules) {
-		return refuse("rules", "approve %s: the rules changed since it was checked (the task's paths, odd.toml or odd itself; hash %s, now %s); %s",
+		return refuse("rules", "%s: the rules changed since it was checked (the task's paths, odd.toml or odd itself; hash %s, now %s); %s",
 			t.ID, shortID(repo.OID(o.Fact(pipeline.FactRules))), shortID(repo.OID(rules)), v.wayOut(p))
 	}
 	l := v.newLanding(t, p, at)
 	l.Made = o.Made()
 	why, err := drain.Rejudge(ctx, v.repo, l, o.Fact(pipeline.FactTier))
 	if err == nil && len(why) > 0 {
-		return refuse("moved", "approve %s: the files changed since it was checked, and now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), v.makeAgain(p))
+		return refuse("moved", "%s: the files changed since it was checked, and now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), v.makeAgain(p))
 	}
 	return err
 }

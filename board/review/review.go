@@ -209,5 +209,5 @@ func Unbound(t okf.ID, moved []Moved, way string) error {
 		lines[i] = fmt.Sprintf("%s %s", m.Path, m.What)
 	}
 	slices.Sort(lines)
-	return refuse("moved", "approve %s: %s; %s", t, strings.Join(lines, "; "), way)
+	return refuse("moved", "%s: %s; %s", t, strings.Join(lines, "; "), way)
 }
