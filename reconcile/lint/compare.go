@@ -182,6 +182,8 @@ func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text
 		}
 	}
 	switch {
+	case len(old.calls)+len(gone) == 0:
+		return "test_rewritten", "; it called nothing and checked nothing"
 	case j.coded:
 		return "test_rewritten", ", along with other code"
 	case len(come) >= len(gone):

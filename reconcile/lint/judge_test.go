@@ -158,3 +158,11 @@ func TestJudgeIsLinear(t *testing.T) {
 		}
 	}
 }
+
+func TestEmptyTestGone(t *testing.T) {
+	t.Parallel()
+	v := Judge([]File{{Path: "src/test_a.py", Before: []byte("class T:\n    def test_a(self):\n        pass\n")}}, Options{})
+	if len(v.Findings) != 1 || !strings.HasSuffix(v.Findings[0].Text, "the test test_a is gone; it called nothing and checked nothing") {
+		t.Errorf("got %+v", v.Findings)
+	}
+}
