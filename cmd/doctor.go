@@ -76,7 +76,7 @@ func runDoctor(c *cli.Context, env Env) error {
 		if set {
 			e.checkSigning(c.Context)
 			e.checkAgents()
-			e.checkPrograms()
+			e.checkPrograms(c.Context)
 			e.checkSandbox(c.Context)
 			e.checkHooks(c.Context)
 			e.checkWorkflows()
@@ -250,7 +250,7 @@ func (e *examination) checkAgents() {
 		if len(argv) > 0 {
 			if bad := cage.Installed(argv[0], e.repo.Root()); bad != nil {
 				err = bad
-				e.addDiagnosis(level, "agent", fmt.Sprintf("%s: its program %s is not on the PATH", name, argv[0]), "install it, or odd config set substrate."+name+".argv PROGRAM")
+				e.addDiagnosis(level, "agent", fmt.Sprintf("%s: its program %s %v", name, argv[0], bad), "install it, or odd config set substrate."+name+".argv PROGRAM")
 			}
 		}
 		if err == nil {
@@ -259,23 +259,32 @@ func (e *examination) checkAgents() {
 	}
 }
 
-func (e *examination) checkPrograms() {
+func (e *examination) checkPrograms(ctx context.Context) {
 	for _, of := range []struct {
 		key   string
 		argvs [][]string
 	}{{"pipeline.validate", e.cfg.Pipeline.Validate}, {"pipeline.verify", e.cfg.Pipeline.Verify}} {
 		for _, argv := range of.argvs {
-			if cage.Installed(argv[0], e.repo.Root()) != nil {
-				e.addDiagnosis(faultLevel, "checks", of.key+": its program "+argv[0]+" is not on the PATH", "install it, or odd config set "+of.key+" COMMAND")
+			if bad := cage.Installed(argv[0], e.repo.Root()); bad != nil {
+				e.addDiagnosis(faultLevel, "checks", fmt.Sprintf("%s: its program %s %v", of.key, argv[0], bad), "install it, or odd config set "+of.key+" COMMAND")
 				return
 			}
 		}
 	}
-	if len(e.cfg.Pipeline.Validate) == 0 {
-		e.addDiagnosis(wellLevel, "checks", "go build, vet and test of changed Go code, and none of other code; odd config set pipeline.validate COMMAND names yours", "")
+	if len(e.cfg.Pipeline.Validate) > 0 {
+		e.addDiagnosis(wellLevel, "checks", "programs found", "")
 		return
 	}
-	e.addDiagnosis(wellLevel, "checks", "programs found", "")
+	paths, err := e.repo.WorkFiles(ctx)
+	if err != nil {
+		e.addError(faultLevel, "checks", err)
+		return
+	}
+	level := wellLevel
+	if e.cfg.Session.Substrate != "extract" && !slices.ContainsFunc(paths, func(p string) bool { return path.Base(p) == "go.mod" }) {
+		level = warnLevel
+	}
+	e.addDiagnosis(level, "checks", "go build, vet and test of changed Go code, and none of other code", "odd config set pipeline.validate COMMAND names yours")
 }
 
 func (e *examination) checkSandbox(ctx context.Context) {

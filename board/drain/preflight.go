@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -161,13 +162,13 @@ func namesFile(files fs.FS, name string) bool {
 // or where a check of its change has not.
 func (pf preflight) checkInstalled(t board.Task) error {
 	var lacks []string
-	lack := func(what, program string) {
-		lacks = append(lacks, fmt.Sprintf("%s needs the program %s, which is not installed on this computer", what, program))
+	lack := func(what, program string, why error) {
+		lacks = append(lacks, fmt.Sprintf("%s needs the program %s, which %v", what, program, why))
 	}
 	chain := pf.at.agentChain(t)
 	for _, cfg := range chain {
-		if p := pf.missingProgram(cfg); pf.Substrate == nil && p != "" {
-			lack("odd.toml: substrate \""+cfg.Session.Substrate+"\"", p)
+		if p, why := pf.missingProgram(cfg); pf.Substrate == nil && why != nil {
+			lack("odd.toml: substrate \""+cfg.Session.Substrate+"\"", p, why)
 		}
 	}
 	if len(lacks) < len(chain) {
@@ -175,8 +176,11 @@ func (pf preflight) checkInstalled(t board.Task) error {
 	}
 	if pf.at.changes(t) {
 		for _, argv := range commandsOf(pf.at.cfg.Pipeline, t) {
-			if len(argv) > 0 && !strings.Contains(argv[0], "/") && cage.Installed(argv[0], pf.repo.Root()) != nil {
-				lack("the check \""+strings.Join(argv, " ")+"\"", argv[0])
+			if len(argv) == 0 || strings.Contains(argv[0], "/") {
+				continue
+			}
+			if why := cage.Installed(argv[0], pf.repo.Root()); why != nil {
+				lack("the check \""+strings.Join(argv, " ")+"\"", argv[0], why)
 			}
 		}
 	}
@@ -186,29 +190,29 @@ func (pf preflight) checkInstalled(t board.Task) error {
 	return refuse("no-program", "task %s: %s; install it, or correct the command", t.ID, strings.Join(lacks, "; "))
 }
 
-// missingProgram returns what is not there of the configured agent's command: its program, or the
-// file that its program runs, where the second word is a path. "" where nothing lacks, and
+// missingProgram returns what cannot be run of the configured agent's command, and why: its program, or
+// the file that its program runs, where the second word is a path. nil where nothing lacks, and
 // for an agent within odd.
-func (pf preflight) missingProgram(cfg config.Config) string {
+func (pf preflight) missingProgram(cfg config.Config) (program string, why error) {
 	argv := cfg.Agent(cfg.Session.Substrate).Argv
 	switch {
 	case !isProgram(cfg.Session.Substrate):
-		return ""
+		return "", nil
 	case len(argv) == 0 && cfg.Session.Substrate == "claude":
 		argv = []string{"claude"}
 	case len(argv) == 0:
-		return "" // Equipped tells
+		return "", nil // Equipped tells
 	}
-	if cage.Installed(argv[0], pf.repo.Root()) != nil {
-		return argv[0]
+	if why := cage.Installed(argv[0], pf.repo.Root()); why != nil {
+		return argv[0], why
 	}
 	if len(argv) > 1 && (filepath.IsAbs(argv[1]) || strings.HasPrefix(argv[1], "./") || strings.HasPrefix(argv[1], "../")) {
 		words, _ := exec.Words(argv, pf.repo.Root())
 		if _, err := os.Stat(words[1]); err != nil {
-			return argv[1]
+			return argv[1], errors.New("is not there")
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // Equipped says all that the configured substrate lacks to begin, before anything

@@ -109,14 +109,20 @@ func lookUp(p Program) (string, error) {
 	return path, err
 }
 
-// Installed says why a program cannot be started in dir by its name or path, nil where it
-// can. What follows the first start may still fail.
+// Installed says of a program that cannot be started in dir by its name or path what it is not; nil
+// where it can. What follows the first start may still fail.
 func Installed(program, dir string) error {
 	path, err := lookUp(Program{Argv: []string{program}, Dir: dir})
 	if err == nil {
-		_, err = os.Stat(path)
+		_, err = exec.LookPath(path)
 	}
-	return err
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return errors.New("is not executable (chmod +x)")
+	case err != nil:
+		return errors.New("is not installed on this computer")
+	}
+	return nil
 }
 
 // group starts a program that only its process group holds.
