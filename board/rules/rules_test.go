@@ -36,6 +36,9 @@ func TestAFindingIsALine(t *testing.T) {
 	if got, want := f.String(), "knowledge/tasks/t.md:4: done without an approval; odd approve it [invariant 3, 1f0c2ab9d4]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	if f.Way = ""; f.Text() != "done without an approval" {
+		t.Errorf("without a way out: %q", f.Text())
+	}
 }
 
 // What was read too late is no fault where it went nowhere.

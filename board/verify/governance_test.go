@@ -263,6 +263,15 @@ func TestTheSlowMemoryIsProven(t *testing.T) {
 			want: []string{"8 governance/gates.jsonl:3 G-0003: the evaluation gate does not lead from execution to \"execution\""}},
 		{name: "a lease edited by hand", tell: byHand(func(s *story, d *draft) { replaceIn(s, d, leaseFile, "max_tasks = 20", "max_tasks = 900") }),
 			want: []string{"8 governance/lease.toml:1" + noGate}},
+		{name: "a gate behind a lease that is gone", tell: func(s *story) repo.OID {
+			s.activateLease(nil, nil)
+			start := s.tip()
+			s.passGate("assess", gate.Act{Gate: gate.EvaluationGate, Kind: "enter"})
+			ch := repo.Changes{gatesFile: s.file(gatesFile), leaseFile: s.file(leaseFile)}
+			s.land(start)
+			s.ann("take", repo.Changes{leaseFile: nil})
+			return s.land(s.make("again", "", draft{who: annMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Gate", string(gate.EvaluationGate)}, {"Odd-Lease", "L-0001"}, {"Odd-By", "human:" + annMail}}}))
+		}, want: []string{"8 governance/lease.toml:1" + noGate, "8 governance/gates.jsonl:1 a gate is passed over governance/gates.jsonl, which is not whole: lease.toml is missing, and the gates say that L-0001 is active"}},
 		{name: "a tampered row put back", tell: func(s *story) repo.OID {
 			s.activateLease(nil, nil)
 			s.ann("alarm", repo.Changes{"knowledge/proposals/ann.jsonl": s.encodeProposal("P-1", gate.UserSignal)})
@@ -508,6 +517,15 @@ func TestProposalsAreProven(t *testing.T) {
 				rewriteLease(s, d, nil, func(r *gate.Row) { r.Proposals = []string{"P-7"} })
 			},
 			want: []string{"9 governance/gates.jsonl:2 G-0002 answers P-7, which nobody had proposed"}},
+		{name: "a gate that answers what was settled", at: "commitment",
+			tell: func(s *story) repo.OID {
+				said(gate.Disposition{ID: "P-1", Decision: gate.Rejected, Reason: "no"})(s)
+				return activateAndClaim(s)
+			},
+			do: func(s *story, d *draft) {
+				rewriteLease(s, d, nil, func(r *gate.Row) { r.Proposals = []string{"P-1"} })
+			},
+			want: []string{"9 governance/gates.jsonl:2 G-0002 answers P-1, which was rejected already"}},
 		{name: "proposals in a commit of their own", tell: func(s *story) repo.OID {
 			w := s.newRun("")
 			b := s.encodeProposal("P-1", gate.DecayManager)

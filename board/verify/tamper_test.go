@@ -468,6 +468,11 @@ func TestTheHumanGateIsProven(t *testing.T) {
 		{name: "approved in another's name", at: "approve t", tell: tellApproved,
 			do:   func(s *story, d *draft) { d.who = bobMail },
 			want: []string{"3 tasks/t.md:5 set to done on the word of human:ann@example.org, in a commit by bob@example.org"}},
+		{name: "approved with something else in its place", at: "approve t", tell: tellApproved,
+			do: func(s *story, d *draft) {
+				d.parents[1] = s.make("else", "", draft{who: annMail, parents: d.parents[1:], ch: repo.Changes{}})
+			},
+			want: []string{"3 tasks/t.md:5 set to done, but the commit does not merge the proposal #"}},
 		{name: "approved without the proposal", at: "approve t", tell: tellApproved,
 			do:   func(s *story, d *draft) { d.parents = d.parents[:1] },
 			want: []string{"3 tasks/t.md:5 set to done, but the commit does not merge the proposal #"}},
@@ -661,6 +666,46 @@ func inMonth(folder string) func(*story, *draft) {
 	}
 }
 
+// mergeJournals merges two entries of Ann's journal, a and b, that two clones wrote behind its first.
+func mergeJournals(both string) func(*story) repo.OID {
+	const name, head, entry = "knowledge/journal/2026-03-02-ann.tsv", "type\ttypeName\tfacet\tquality_score\tquality_max\tquality_level\ttitle\tcontent\n", "D\tDecision\t\t5\t5\tstrong\tOne\t"
+	file := func(entries string) repo.Changes {
+		return repo.Changes{name: []byte(head + entry + strings.TrimSuffix(strings.ReplaceAll("first\n"+entries, "\n", "\n"+entry), entry))}
+	}
+	return func(s *story) repo.OID {
+		start := s.ann("first", file(""))
+		side := s.make("b", "", draft{who: bobMail, parents: []repo.OID{start}, ch: file("b\n")})
+		return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{s.ann("a", file("a\n")), side}, ch: file(both)}))
+	}
+}
+
+// What one commit takes from several files is put back by one command, where git can revert it.
+func TestWhatIsTakenFromManyIsPutBackAtOnce(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawWith(t, ""), nil)
+	side := s.tip()
+	s.add("t", "")
+	work(s, "t")
+	gone := repo.Changes{}
+	for _, dir := range []string{"ledger", "journal"} {
+		for _, name := range s.listFiles("knowledge/" + dir) {
+			gone[name] = nil
+		}
+	}
+	d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: gone}
+	for parents, revert := range map[int]bool{1: true, 2: false} {
+		d.parents = []repo.OID{s.tip(), side}[:parents]
+		oid := s.make("gone", "", d)
+		found := s.check(s.tip(), oid).Findings
+		if len(found) != 2 {
+			t.Fatalf("%d parents: %v", parents, found)
+		}
+		if want := "put them back: git revert " + rules.ShortID(string(oid)); (found[0].Way == want && found[1].Way == want) != revert {
+			t.Errorf("%d parents: %s", parents, found[0].Way)
+		}
+	}
+}
+
 func TestGrowthIsProven(t *testing.T) {
 	one := "knowledge/ledger/2026-03/run-01KJ0000000000000000000001.jsonl"
 	row := "knowledge/journal/2026-03-02-run-01kj0000000000000000000001.tsv"
@@ -688,6 +733,17 @@ func TestGrowthIsProven(t *testing.T) {
 			s.ann("write", repo.Changes{name: []byte(head + "D\tDecision\t\t\t5\t5\tstrong\tOne\ta\n")})
 			return s.ann("lint", repo.Changes{name: []byte(head + "D\tDecision\t\t5\t5\tstrong\tOne\ta\n")})
 		}, want: []string{}},
+		{name: "a journal that two wrote, merged line by line", tell: mergeJournals("a\nb\n"), want: []string{}},
+		{name: "a journal that two wrote, with a line of nobody", tell: mergeJournals("a\nforged\nb\n"),
+			want: []string{"14 journal/2026-03-02-ann.tsv:3 is append-only, and old lines of it were changed"}},
+		{name: "a journal rewritten in a merge of a branch that lacks it", tell: func(s *story) repo.OID {
+			side := s.tip()
+			mergeJournals("a\nb\n")(s)
+			name := "knowledge/journal/2026-03-02-ann.tsv"
+			return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{s.tip(), side}, ch: repo.Changes{name: bytes.Replace(s.file(name), []byte("first"), []byte("last"), 1)}}))
+		}, want: []string{"14 journal/2026-03-02-ann.tsv:2 is append-only, and old lines of it were changed"}},
+		{name: "a journal that two wrote, without a line of one", tell: mergeJournals("a\n"),
+			want: []string{"14 journal/2026-03-02-ann.tsv:3 is append-only, and old lines of it were changed"}},
 		{name: "a decision rewritten", tell: func(s *story) repo.OID {
 			name := "knowledge/governance/gates.jsonl"
 			s.ann("write", repo.Changes{name: []byte("{}\n{}\n")})
