@@ -260,13 +260,16 @@ func (j comparison) became(old, t tested, twin string, gone, come []check) (code
 		if slices.ContainsFunc(k.asks, j.hasNoTest) {
 			return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone, and no test asks that any more", was, k.line)
 		}
-		if !k.weak && (k.setup == "" || t.tokens[k.setup] > 0) {
+		if !k.weak && !j.mentions(k) && (k.setup == "" || t.tokens[k.setup] > 0) {
 			lost = append(lost, k)
 		}
 	}
 	lost = lost[min(worth, len(lost)):]
 	if t.items > old.items {
 		lost = nil // made cases of a table
+	}
+	if !j.coded && worth > 0 && t.rewrites(old) {
+		lost = nil
 	}
 	if !j.coded || left == 0 {
 		lost = slices.DeleteFunc(lost, func(k check) bool { return j.standsElsewhere(k, old, t) })
@@ -282,6 +285,17 @@ func (j comparison) became(old, t tested, twin string, gone, come []check) (code
 	return "", ""
 }
 
+// rewrites reports a test that gets at what it asserts by other calls than most of those
+// it made.
+func (t tested) rewrites(old tested) bool {
+	kept, own := 0, 0
+	for name := range t.calls {
+		kept += btoi(old.calls[name])
+		own += btoi(!old.calls[name])
+	}
+	return own > 0 && 2*kept < len(old.calls)
+}
+
 // standsElsewhere finds a new check in another test for one that is gone: its test calls
 // what this one asks or, where it asks nothing by name, what its own test called and does not
 // call any more.
@@ -294,6 +308,17 @@ func (j comparison) standsElsewhere(k check, old, t tested) bool {
 		in := j.now.tests[n.in]
 		if j.spare[&j.come[i]] && in.place != t.place && slices.ContainsFunc(about, func(name string) bool { return in.calls[name] }) && j.findSwappedCheck(k, old, in, []check{n}) == nil {
 			j.spare[&j.come[i]] = false
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports a check of something that the change removes, or that its test made
+// up for it.
+func (j comparison) mentions(k check) bool {
+	for w := range k.words {
+		if j.removed[w] || j.coded && !j.used[w] {
 			return true
 		}
 	}
