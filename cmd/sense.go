@@ -3,9 +3,11 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -173,11 +175,14 @@ func (v *view) findings(ctx context.Context, files []string, spec string) (out [
 		}
 	}
 	if spec != "" || len(files) == 0 {
-		from, to := repo.OID(""), v.tip
+		var from, to repo.OID
 		if spec != "" {
-			if from, to, err = resolveRange(ctx, v.repo, spec); err != nil {
-				return nil, err
-			}
+			from, to, err = resolveRange(ctx, v.repo, spec)
+		} else {
+			to, err = v.repo.Resolve(ctx, "HEAD")
+		}
+		if err != nil {
+			return nil, err
 		}
 		seen, err := v.senseSource().Look(ctx, from, to, sensors)
 		if err != nil {
@@ -212,14 +217,19 @@ func (v *view) readReports(files []string) ([]sense.Finding, error) {
 func (v *view) findReports(sensor string, globs []string) ([]sense.Finding, error) {
 	var files []string
 	for _, glob := range globs {
-		before, top := len(files), os.DirFS(v.repo.Root())
-		err := fs.WalkDir(top, ".", func(name string, d fs.DirEntry, err error) error {
+		before, under := len(files), glob
+		if i := strings.IndexAny(glob, "*?["); i >= 0 {
+			under = path.Dir(glob[:i] + "x") // the folder that all matches are in
+		}
+		err := fs.WalkDir(os.DirFS(v.repo.Root()), under, func(name string, d fs.DirEntry, err error) error {
 			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
 			case err != nil:
 				return err
 			case d.IsDir() && name == ".git":
 				return fs.SkipDir
-			case !d.IsDir() && policy.MatchGlob(glob, name):
+			case d.Type().IsRegular() && policy.MatchGlob(glob, name):
 				files = append(files, filepath.Join(v.repo.Root(), filepath.FromSlash(name)))
 			}
 			return nil
@@ -240,19 +250,31 @@ func (v *view) findReports(sensor string, globs []string) ([]sense.Finding, erro
 	return found, err
 }
 
+// bounded keeps what is written to it, up to a byte more than a report may have.
+type bounded []byte
+
+func (b *bounded) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), maxReport+1-len(*b))]...)
+	return len(p), nil
+}
+
 // runSensor runs the command of the sensor custom.
 func (v *view) runSensor(ctx context.Context, argv []string) ([]sense.Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, v.cfg.Pipeline.CheckTimeout)
 	defer cancel()
-	var said, errs bytes.Buffer
+	var said, errs bounded
 	_, err := cage.Cage{}.Run(ctx, cage.Program{Argv: argv, Dir: v.repo.Root(), Env: drain.CommandEnv(v.env.Environ, "sense"), Stdout: &said, Stderr: &errs})
-	if err != nil {
-		return nil, fmt.Errorf("odd.toml: [sense.sensors] custom: %s failed: %w: %s", argv[0], err, strings.Join(strings.Fields(okf.Visible(secrets.RedactText(errs.String()))), " "))
-	}
-	if len(bytes.TrimSpace(said.Bytes())) == 0 {
+	switch {
+	case ctx.Err() == context.DeadlineExceeded:
+		return nil, fmt.Errorf("odd.toml: [sense.sensors] custom: %s did not end within %s, [pipeline] check_timeout", argv[0], v.cfg.Pipeline.CheckTimeout)
+	case err != nil:
+		return nil, fmt.Errorf("odd.toml: [sense.sensors] custom: %s failed: %w; it says: %s", argv[0], err, strings.Join(strings.Fields(okf.Visible(secrets.RedactText(string(errs)))), " "))
+	case len(said) > maxReport:
+		return nil, fmt.Errorf("odd.toml: [sense.sensors] custom: %s printed more than %d MiB; let it print less", argv[0], maxReport>>20)
+	case len(bytes.TrimSpace(said)) == 0:
 		return nil, nil
 	}
-	return sense.Read(sense.Report{Name: argv[0], Bytes: said.Bytes()})
+	return sense.Read(sense.Report{Name: argv[0], Bytes: said})
 }
 
 // fileAll returns the files of the tasks. It gives each the role and paths of [sense], and

@@ -160,6 +160,7 @@ func junit(name string, b []byte) (out []Finding, err error) {
 		Text    string `xml:",chardata"`
 	}
 	d := xml.NewDecoder(bytes.NewReader(b))
+	d.CharsetReader = latin1
 	seen := false
 	for {
 		tok, err := d.Token()
@@ -193,6 +194,20 @@ func junit(name string, b []byte) (out []Finding, err error) {
 			out = append(out, Finding{Sensor: "test", Subject: first(c.File, c.Class, name), Signature: c.Name, Message: o.Message + "\n" + o.Text})
 		}
 	}
+}
+
+// latin1 reads the encodings of one byte a character that old tools write. Of
+// windows-1252 some quotes come out as other characters.
+func latin1(charset string, r io.Reader) (io.Reader, error) {
+	if !slices.Contains([]string{"iso-8859-1", "windows-1252", "us-ascii"}, strings.ToLower(charset)) {
+		return nil, fmt.Errorf("the encoding %s is not known; let the tool write UTF-8", charset)
+	}
+	b, err := io.ReadAll(r)
+	text := make([]rune, len(b))
+	for i, c := range b {
+		text[i] = rune(c)
+	}
+	return strings.NewReader(string(text)), err
 }
 
 // isTAP is a line that the Test Anything Protocol begins with; notOK one of a test that
@@ -252,7 +267,7 @@ func sarif(name string, b []byte) (out []Finding, err error) {
 		}
 	}
 	if err := json.Unmarshal(b, &log); err != nil {
-		return nil, fmt.Errorf("%s: is no SARIF: %w", name, err)
+		return nil, fmt.Errorf("%s: is no SARIF: %s", name, whyNot(err))
 	}
 	levels := map[string]string{"error": "p1", "warning": "p2", "": "p2", "note": "p3", "none": "p3"}
 	for _, run := range log.Runs {
@@ -283,6 +298,14 @@ func sarif(name string, b []byte) (out []Finding, err error) {
 	return out, nil
 }
 
+// whyNot says what is wrong with JSON without Go's types.
+func whyNot(err error) string {
+	if t := (*json.UnmarshalTypeError)(nil); errors.As(err, &t) {
+		return fmt.Sprintf("its member %q may not be of type %s", strings.Trim(t.Field, "."), t.Value)
+	}
+	return err.Error()
+}
+
 // audit reads what npm audit --json prints: the packages with advisories of their own, and
 // not those that only depend on one.
 func audit(name string, b []byte) (out []Finding, err error) {
@@ -293,7 +316,7 @@ func audit(name string, b []byte) (out []Finding, err error) {
 		}
 	}
 	if err := json.Unmarshal(b, &log); err != nil {
-		return nil, fmt.Errorf("%s: is no report of npm audit: %w", name, err)
+		return nil, fmt.Errorf("%s: is no report of npm audit: %s", name, whyNot(err))
 	}
 	priority := map[string]string{"critical": "p0", "high": "p1", "low": "p3", "info": "p3"}
 	for _, pkg := range slices.Sorted(maps.Keys(log.Vulnerabilities)) {
@@ -320,7 +343,7 @@ func issues(name string, b []byte) (out []Finding, err error) {
 		WebURL            string `json:"web_url"`
 	}
 	if err := json.Unmarshal(b, &list); err != nil {
-		return nil, fmt.Errorf("%s: is no list of issues with number, title, body and url: %w", name, err)
+		return nil, fmt.Errorf("%s: is no list of issues with number, title, body and url: %s", name, whyNot(err))
 	}
 	for i, is := range list {
 		n := max(is.Number, is.IID)

@@ -52,6 +52,8 @@ func TestReports(t *testing.T) {
 <testcase name="lone" file="b.py"><error message="no module"/></testcase>
 <testcase classname="shop.Cart" name="well"/><testcase name="later"><skipped/></testcase>
 </testsuite></testsuites>`, []string{"test shop.Cart: adds :0", "test b.py: lone :0"}, ""},
+		{"JUnit in Latin-1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><testsuite><testcase classname=\"a\" name=\"caf\xe9\"><failure/></testcase></testsuite>", []string{"test a: café :0"}, ""},
+		{"JUnit in another encoding", `<?xml version="1.0" encoding="EBCDIC"?><testsuite/>`, nil, `report:1: is no XML: xml: opening charset "EBCDIC": the encoding EBCDIC is not known; let the tool write UTF-8`},
 		{"other XML", `<html><body/></html>`, nil, "report:1: is XML, and no report of JUnit's"},
 		{"broken XML", "<testsuite>\n<testcase", nil, "report:2: is no"},
 		{"TAP", "TAP version 13\n1..4\nok 1 - a\nnot ok 2 - adds up\n  ---\n  got: 3\n  ...\nnot ok 3 - later # todo not yet\nnot ok 4\n",
@@ -73,6 +75,7 @@ func TestReports(t *testing.T) {
 {"source": 2, "title": "Another", "severity": "moderate"}], "range": "<=0.2.3", "fixAvailable": true},
 "mkdirp": {"name": "mkdirp", "severity": "critical", "via": ["minimist"], "effects": []}}, "metadata": {}}`,
 			[]string{"audit minimist: Prototype Pollution in minimist p0:0", "audit minimist: Another :0"}, ""},
+		{"npm audit of another form", `{"vulnerabilities": []}`, nil, `report: is no report of npm audit: its member "Vulnerabilities" may not be of type array`},
 		{"npm audit, all well", `{"auditReportVersion": 2, "vulnerabilities": {}, "metadata": {}}`, []string{}, ""},
 		{"npm audit without a network", "{\n  \"message\": \"405 Method Not Allowed\",\n  \"error\": {\"summary\": \"\", \"detail\": \"\"}\n}", nil, "report: the tool says that it failed: 405 Method"},
 		{"issues of GitHub", `[{"number": 12, "title": "Crash at start", "body": "It ends.\r\n", "url": "https://example.org/12"}, {"number": 13, "title": "x", "state": "CLOSED"}]`,
