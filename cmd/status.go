@@ -189,12 +189,8 @@ func (v *view) readStatus(ctx context.Context, here cloneState) (boardStatus, er
 			s.Problems++
 		}
 	}
-	drift, err := v.countDrift(ctx, dirty)
-	if err != nil {
-		return s, err
-	}
-	if drift != (driftCount{}) {
-		s.Drift = &drift
+	if tasks.Drift != (driftCount{}) {
+		s.Drift = &tasks.Drift
 	}
 	h, err := drain.Health(v.cfg, v.state, v.env.Now())
 	if err != nil {
