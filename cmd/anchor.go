@@ -90,53 +90,18 @@ func runAnchorIdentity(c *cli.Context, env Env, a *anchorage) error {
 }
 
 func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []byte) anchor.Result) *cli.Command {
-	return verb(name+" TOKEN [FILE|-]", about,
+	return verb(name+" TOKEN FILE|-", about,
 		"odd anchor "+name+" TOKEN answer.oct\nodd anchor "+name+" TOKEN - < answer.oct\n\n"+
 			"TOKEN is in the answer of odd anchor identity. FILE is the template that the\n"+
 			"step before printed, filled in. Exit 3: it was refused; the answer says why\n"+
 			"and has the template again. The third refusal of a step ends the session.",
-		func(c *cli.Context) error { return runAnchorStage(c, env, stage) },
-		&cli.StringFlag{Name: "payload", Usage: "send this text, the content of `@FILE`, or - for stdin, instead of the argument"},
-		jsonFlag())
-}
-
-func payloadSource(c *cli.Context) (file, inline string, err error) {
-	flag, given := c.String("payload"), c.IsSet("payload")
-	switch {
-	case c.NArg() < 1 || c.NArg() > 2 || c.Args().First() == "":
-		return "", "", usage("%s: want TOKEN, and FILE or -; see odd help %s", verbOf(c), verbOf(c))
-	case given == (c.NArg() == 2):
-		return "", "", usage("%s: want the payload once: - for stdin, a file, or --payload", verbOf(c))
-	case !given:
-		return c.Args().Get(1), "", nil
-	case flag == "-":
-		return "-", "", nil
-	}
-	if name, ok := strings.CutPrefix(flag, "@"); ok {
-		return name, "", nil
-	}
-	return "", flag, nil
-}
-
-func runAnchorStage(c *cli.Context, env Env, stage func(anchor.Desk, string, []byte) anchor.Result) error {
-	file, inline, err := payloadSource(c)
-	if err != nil {
-		return err
-	}
-	payload := []byte(inline)
-	if file != "" {
-		b, err := readInput(env, file, anchor.MaxPayload) // one byte more is the stage's to refuse
-		if err != nil {
-			return err
-		}
-		payload = b
-	}
-	a, err := openAnchor(c.Context, env)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	return printAnchor(env, verbOf(c), stage(a.desk, c.Args().First(), payload), c.Bool("json"))
+		on(env, openAnchor, func(c *cli.Context, env Env, a *anchorage) error {
+			payload, err := readInput(env, c.Args().Get(1), anchor.MaxPayload) // one byte more is the stage's to refuse
+			if err != nil {
+				return err
+			}
+			return printAnchor(env, verbOf(c), stage(a.desk, c.Args().First(), payload), c.Bool("json"))
+		}), jsonFlag())
 }
 
 func runAnchorVerify(c *cli.Context, env Env, a *anchorage) error {

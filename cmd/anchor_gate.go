@@ -33,32 +33,28 @@ func anchorGate(env Env) *cli.Command {
 			"cwd; stdout is the decision as JSON. Exit 0 allows, 3 denies, any other code\n"+
 			"denies too. With --hook claude, it speaks Claude Code's PreToolUse format:\n"+
 			"exit 0 without output allows; exit 0 with a decision denies; exit 2 is an\n"+
-			"error and denies, with the reason on stderr. --block denies with exit 2, for\n"+
-			"harnesses that read no decision. ODD_ANCHOR names the session if the call does\n"+
-			"not.",
+			"error and denies, with the reason on stderr. ODD_ANCHOR names the session if\n"+
+			"the call does not.",
 		do(env, runAnchorGate),
 		&cli.StringFlag{Name: "hook", Usage: "read and answer in the hook format of `HARNESS`: claude"},
-		&cli.BoolFlag{Name: "block", Usage: "with --hook, deny with exit 2"},
 		&cli.StringFlag{Name: "ask", Usage: "with --hook, ask the running odd that listens at `SOCKET`"})
 }
 
 // gating is how the gate is asked, and answers.
 type gating struct {
-	hook, block bool
-	ask         string // a socket: who decides instead
+	hook bool
+	ask  string // a socket: who decides instead
 }
 
 func runAnchorGate(c *cli.Context, env Env) error {
-	hook, block := c.String("hook"), c.Bool("block")
+	hook := c.String("hook")
 	switch {
 	case c.IsSet("hook") && hook != "claude":
 		return usage("anchor gate: --hook %q: want claude", hook)
-	case block && hook == "":
-		return usage("anchor gate: --block says how --hook answers; give both")
 	case c.IsSet("ask") && (hook == "" || c.String("ask") == ""):
 		return usage("anchor gate: --ask names a socket, for --hook; give both")
 	}
-	g := gating{hook: hook != "", block: block, ask: c.String("ask")}
+	g := gating{hook: hook != "", ask: c.String("ask")}
 	d, err := decideInTime(c.Context, env, g)
 	if err != nil {
 		d = anchor.Unjudged(err)
@@ -77,7 +73,7 @@ func runAnchorGate(c *cli.Context, env Env) error {
 		return nil
 	case d.Allow:
 		return nil
-	case g.block || err != nil:
+	case err != nil:
 		return errors.New(d.Reason())
 	}
 	if _, err := env.Stdout.Write(d.Hook()); err != nil {

@@ -153,7 +153,7 @@ func TestGateOpensItselfAlone(t *testing.T) {
 		"odd anchor identity editor -C ../elsewhere":         CommandRefused,
 		"odd anchor ls -C../elsewhere":                       CommandRefused,
 		"odd anchor context oa-1 .env":                       Unwritable,
-		"odd anchor context oa-1 --payload=@deploy/key.pem":  Unwritable,
+		"odd anchor context oa-1 deploy/key.pem":             Unwritable,
 		"cat .git/od?/drain.lock":                            Unwritable,
 		"cat .g*/o*/drain*":                                  Unwritable,
 		"grep -r x .gi[t]":                                   Unwritable,
