@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -40,23 +39,19 @@ func desk(t *testing.T) func(string) (anchor.Desk, func() error, error) {
 	}
 }
 
-func call(t *testing.T, tool Tool, in AnchorInput) anchor.Result {
+func call(t *testing.T, w World, in anchorIn) anchor.Result {
 	t.Helper()
-	b, err := json.Marshal(in)
+	out, err := w.bind(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := tool.Handle(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.(anchor.Result)
+	return out
 }
 
 func TestAnchorBinds(t *testing.T) {
 	t.Parallel()
-	tool := Anchor(desk(t))
-	r := call(t, tool, AnchorInput{Stage: "identity", WorkingDir: "/here", Role: "editor", Mode: anchor.Lite})
+	tool := World{Desk: desk(t)}
+	r := call(t, tool, anchorIn{Stage: "identity", WorkingDir: "/here", Role: "editor", Mode: string(anchor.Lite)})
 	if !r.Success || r.Token == "" || r.ConstitutionExcerpt != "Be true." || !strings.Contains(r.Template, "BIND:") {
 		t.Fatalf("identity: %+v", r)
 	}
@@ -65,83 +60,39 @@ func TestAnchorBinds(t *testing.T) {
 	}
 	bind := "BIND:\n  ROLE::editor\n  COGNITION::LOGOS\n  AUTHORITY::\"RESPONSIBLE[the docs]\"\n"
 	token := r.Token
-	if r = call(t, tool, AnchorInput{Stage: "context", WorkingDir: "/here", Token: token, Payload: "talk"}); r.Success || len(r.Errors) == 0 || r.Guidance == "" {
+	if r = call(t, tool, anchorIn{Stage: "context", WorkingDir: "/here", Token: token, Payload: "talk"}); r.Success || len(r.Errors) == 0 || r.Guidance == "" {
 		t.Errorf("a bad BIND: %+v", r)
 	}
-	if r = call(t, tool, AnchorInput{Stage: "context", WorkingDir: "/here", Token: token, Payload: bind}); !r.Success || r.ServerArm == nil {
+	if r = call(t, tool, anchorIn{Stage: "context", WorkingDir: "/here", Token: token, Payload: bind}); !r.Success || r.ServerArm == nil {
 		t.Fatalf("context: %+v", r)
 	}
 	proof := "TENSIONS:\n  [SAY_WHY]⇌CTX:docs/a.md:1[no reason]→TRIGGER[give one]\nCOMMIT:\n  ARTIFACT::docs/a.md\n  GATE::odd check\n"
-	if r = call(t, tool, AnchorInput{Stage: "proof", WorkingDir: "/here", Token: token, Payload: proof}); !r.Success || r.Stage != "BOUND" || r.Permit == nil {
+	if r = call(t, tool, anchorIn{Stage: "proof", WorkingDir: "/here", Token: token, Payload: proof}); !r.Success || r.Stage != "BOUND" || r.Permit == nil {
 		t.Fatalf("proof: %+v", r)
 	}
-	r = call(t, tool, AnchorInput{Stage: "identity", WorkingDir: "/here", Role: "editor", Mode: anchor.Express})
-	if r = call(t, tool, AnchorInput{Stage: "express", WorkingDir: "/here", Token: r.Token, Payload: proof}); r.Success || r.Errors[0].Code != anchor.ConstPoor {
+	r = call(t, tool, anchorIn{Stage: "identity", WorkingDir: "/here", Role: "editor", Mode: string(anchor.Express)})
+	if r = call(t, tool, anchorIn{Stage: "express", WorkingDir: "/here", Token: r.Token, Payload: proof}); r.Success || r.Errors[0].Code != anchor.ConstPoor {
 		t.Errorf("express without rules: %+v", r)
 	}
 }
 
 func TestAnchorRefusesCallsThatCannotBeMeant(t *testing.T) {
 	t.Parallel()
-	tool := Anchor(desk(t))
-	for name, row := range map[string][2]string{
-		"empty":         {``, "does not read"},
-		"array":         {`[]`, "does not read"},
-		"unknown key":   {`{"stage":"identity","working_dir":"/here","rol":"x"}`, `unknown field "rol"`},
-		"two calls":     {`{"stage":"identity","working_dir":"/here","role":"x"} {}`, "stands behind"},
-		"no stage":      {`{"working_dir":"/here"}`, "want identity, context, proof or express"},
-		"stages":        {`{"working_dir":"/here","stage":"identity context"}`, "want identity"},
-		"no directory":  {`{"stage":"identity","role":"x"}`, "working_dir is missing"},
-		"other place":   {`{"stage":"identity","working_dir":"/there","role":"x"}`, "no work tree"},
-		"no role":       {`{"stage":"identity","working_dir":"/here"}`, "takes role"},
-		"token":         {`{"stage":"identity","working_dir":"/here","role":"x","token":"y"}`, "neither token"},
-		"no token":      {`{"stage":"proof","working_dir":"/here","payload":"x"}`, "takes token"},
-		"mode mid-flow": {`{"stage":"proof","working_dir":"/here","token":"x","mode":"lite"}`, "nothing of identity's"},
-		"too long":      {`{"payload":"` + strings.Repeat("x", maxInput) + `"}`, "is over"},
+	tool := World{Desk: desk(t)}
+	for name, row := range map[string]struct {
+		in   anchorIn
+		want string
+	}{
+		"other place":   {anchorIn{Stage: "identity", WorkingDir: "/there", Role: "x"}, "no work tree"},
+		"no role":       {anchorIn{Stage: "identity", WorkingDir: "/here"}, "takes role"},
+		"token":         {anchorIn{Stage: "identity", WorkingDir: "/here", Role: "x", Token: "y"}, "neither token"},
+		"no token":      {anchorIn{Stage: "proof", WorkingDir: "/here", Payload: "x"}, "takes token"},
+		"mode mid-flow": {anchorIn{Stage: "proof", WorkingDir: "/here", Token: "x", Mode: "lite"}, "nothing of identity's"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := tool.Handle(json.RawMessage(row[0])); err == nil || !strings.Contains(err.Error(), row[1]) {
-				t.Errorf("got %v, want %q", err, row[1])
+			if _, err := tool.bind(t.Context(), row.in); err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("got %v, want %q", err, row.want)
 			}
 		})
 	}
-}
-
-// The schema is what the input is: the same names, no others.
-func TestSchemaIsTheInput(t *testing.T) {
-	t.Parallel()
-	var schema struct {
-		Properties map[string]any `json:"properties"`
-		Required   []string       `json:"required"`
-	}
-	tool := Anchor(desk(t))
-	if err := json.Unmarshal(tool.InputSchema, &schema); err != nil {
-		t.Fatal(err)
-	}
-	full, err := json.Marshal(AnchorInput{"s", "w", "r", "m", "x", "t", "h", "k", "p"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(full, &fields); err != nil {
-		t.Fatal(err)
-	}
-	for name := range fields {
-		if schema.Properties[name] == nil {
-			t.Errorf("the schema lacks %s", name)
-		}
-	}
-	if len(fields) != len(schema.Properties) || len(schema.Required) != 2 {
-		t.Errorf("the schema has %d properties, the input %d; %d are required", len(schema.Properties), len(fields), len(schema.Required))
-	}
-}
-
-func FuzzReadAnchor(f *testing.F) {
-	f.Add([]byte(`{"stage":"identity","working_dir":"/here","role":"x"}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		in, err := readAnchor(b)
-		if err == nil && (in.WorkingDir == "" || (in.Stage == "identity") == (in.Token != "")) {
-			t.Errorf("%q was read as %+v", b, in)
-		}
-	})
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
+// maxInput is the longest call that is read, in bytes.
+const maxInput = 1 << 20
+
 // arguments are what a tool takes.
 type arguments struct {
 	required []string

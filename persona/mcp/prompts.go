@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -16,23 +15,12 @@ import (
 // listPrompts lists the roles: a prompt is who an agent is, the compiled role
 // and, where one is named, a profile.
 func (w World) listPrompts(ctx context.Context, cursor string) (*sdk.ListPromptsResult, error) {
-	g, err := w.Graph(ctx)
-	if err != nil {
-		return nil, wrong(err)
-	}
-	var roles []*okf.Atom
-	for _, a := range g.Atoms() {
-		if strings.EqualFold(strings.TrimSpace(a.Type), "role") {
-			roles = append(roles, a)
-		}
-	}
-	slices.SortFunc(roles, func(a, b *okf.Atom) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	list, err := after(roles, cursor, func(a *okf.Atom) string { return string(a.ID) })
+	roles, next, err := w.listed(ctx, cursor, func(a *okf.Atom) bool { return strings.EqualFold(strings.TrimSpace(a.Type), "role") })
 	if err != nil {
 		return nil, err
 	}
-	out := &sdk.ListPromptsResult{Cacheable: private(), Prompts: []*sdk.Prompt{}}
-	for _, a := range list[:min(pageResources, len(list))] {
+	out := &sdk.ListPromptsResult{Cacheable: private(), Prompts: []*sdk.Prompt{}, NextCursor: next}
+	for _, a := range roles {
 		p := &sdk.Prompt{Meta: meta(a), Arguments: []*sdk.PromptArgument{
 			{Name: "profile", Description: "the persona profile to speak as: NAME or NAME@VERSION"},
 			{Name: "inline", Description: "true puts the bodies of the atoms into the prompt"},
@@ -41,9 +29,6 @@ func (w World) listPrompts(ctx context.Context, cursor string) (*sdk.ListPrompts
 		p.Title, _ = clean(a.Title, true)
 		p.Description, _ = clean(a.Description, true)
 		out.Prompts = append(out.Prompts, p)
-	}
-	if len(list) > pageResources {
-		out.NextCursor = url.PathEscape(string(list[pageResources-1].ID))
 	}
 	return out, nil
 }

@@ -63,43 +63,42 @@ func (w World) lists(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// after is where a list that is sorted by id goes on: behind the last id that
-// was told, whatever has come or gone since.
-func after[T any](list []T, cursor string, id func(T) string) ([]T, error) {
-	if cursor == "" {
-		return list, nil
-	}
+// listed is a page of the atoms that fit, by their ids, and the cursor behind it, "" at the
+// end. A list goes on behind the last id that was told, whatever has come or gone since.
+func (w World) listed(ctx context.Context, cursor string, fits func(*okf.Atom) bool) (list []*okf.Atom, next string, err error) {
 	last, err := url.PathUnescape(cursor)
 	if err != nil {
-		return nil, wrong(errCursor)
+		return nil, "", wrong(errCursor)
 	}
-	i, exact := slices.BinarySearchFunc(list, last, func(e T, last string) int { return strings.Compare(id(e), last) })
-	if exact {
-		i++
+	g, err := w.Graph(ctx)
+	if err != nil {
+		return nil, "", wrong(err)
 	}
-	return list[i:], nil
+	for _, a := range g.Atoms() {
+		if fits(a) && (cursor == "" || string(a.ID) > last) {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(a, b *okf.Atom) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	if len(list) > pageResources {
+		list = list[:pageResources]
+		next = url.PathEscape(string(list[pageResources-1].ID))
+	}
+	return list, next, nil
 }
 
 func (w World) listAtoms(ctx context.Context, cursor string) (*sdk.ListResourcesResult, error) {
-	g, err := w.Graph(ctx)
-	if err != nil {
-		return nil, wrong(err)
-	}
-	list := slices.SortedFunc(slices.Values(g.Atoms()), func(a, b *okf.Atom) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	list, err = after(list, cursor, func(a *okf.Atom) string { return string(a.ID) })
+	list, next, err := w.listed(ctx, cursor, func(*okf.Atom) bool { return true })
 	if err != nil {
 		return nil, err
 	}
-	out := &sdk.ListResourcesResult{Cacheable: private(), Resources: []*sdk.Resource{}}
-	for _, a := range list[:min(pageResources, len(list))] {
+	out := &sdk.ListResourcesResult{Cacheable: private(), Resources: []*sdk.Resource{}, NextCursor: next}
+	for _, a := range list {
 		r := &sdk.Resource{URI: URI(a.ID), MIMEType: markdown, Meta: meta(a)}
 		r.Name, _ = clean(string(a.ID), false)
 		r.Title, _ = clean(a.Title, true)
 		r.Description, _ = clean(a.Description, true)
 		out.Resources = append(out.Resources, r)
-	}
-	if len(list) > pageResources {
-		out.NextCursor = url.PathEscape(string(list[pageResources-1].ID))
 	}
 	return out, nil
 }

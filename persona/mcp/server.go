@@ -47,8 +47,7 @@ type World struct {
 	Context func(ctx context.Context, task string) (any, string, error)  // as data and as markdown; "" is about no task
 	Board   func(ctx context.Context, q BoardQuery) ([]BoardTask, error) // in the order drain takes them
 	Propose func(ctx context.Context, f board.Filing) (Proposed, error)  // asks for the permit itself
-	Desk    func(workingDir string) (anchor.Desk, func() error, error)   // as Anchor wants it
-	Note    func(format string, args ...any)                             // told what no client sees; may be nil
+	Desk    func(workingDir string) (anchor.Desk, func() error, error)   // and what is called when the call is over
 }
 
 // Compiled is a role's persona and the graph it came from.

@@ -105,29 +105,6 @@ func (w World) addWork(s *sdk.Server) {
 	w.addAnchor(s)
 }
 
-// addAnchor registers the tool anchor. What it answers governs the session that
-// asked, and its templates are sent back letter by letter: nothing is marked.
-func (w World) addAnchor(s *sdk.Server) {
-	tool := Anchor(w.Desk)
-	var in jsonschema.Schema
-	if err := json.Unmarshal(tool.InputSchema, &in); err != nil {
-		panic("unreachable: " + err.Error())
-	}
-	args := readArguments(&in)
-	no := false
-	def := &sdk.Tool{Name: tool.Name, Title: "Bind a session", Description: tool.Description, InputSchema: tool.InputSchema, OutputSchema: &jsonschema.Schema{Type: "object"},
-		Annotations: &sdk.ToolAnnotations{Title: "Bind a session", DestructiveHint: &no, OpenWorldHint: &no}}
-	s.AddTool(def, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		var sent AnchorInput
-		err := args.read(r.Params.Arguments, &sent)
-		var out any
-		if err == nil {
-			out, err = tool.Handle(r.Params.Arguments)
-		}
-		return answer(spec{name: tool.Name, governing: true}, out, err)
-	})
-}
-
 func (w World) compile(ctx context.Context, in compileIn) (out compileOut, err error) {
 	c, err := w.Compile(ctx, in.Role)
 	if err != nil {
