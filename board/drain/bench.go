@@ -107,11 +107,10 @@ func (b Bench) check(ctx context.Context, c pipeline.Check, as exec.Command) pip
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	b.Say("checking: " + c.Name)
-	began := b.Now()
 	as.Argv, as.Dir = c.Argv, c.Dir
 	r := exec.Run(ctx, as)
 	r.Output = envCredentials(as.Env).hide(r.Output)
-	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String(), Took: b.Now().Sub(began)}
+	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String()}
 }
 
 // examineAgainst is examine. What the checks of a commit that passes them measure may not be worse

@@ -170,7 +170,7 @@ func clipID(s string) string { return clipText(s, maxID, nil) }
 
 // testEvent is a line of go test -json.
 type testEvent struct {
-	Action, Package, Test, Output string
+	Action, Output string
 }
 
 // plainOutput replaces the events of go test -json by the lines they carry.

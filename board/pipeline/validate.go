@@ -139,7 +139,6 @@ type Ran struct {
 	Detail string // more of it, for people
 	Output []byte // both streams as they came, without secrets and cut in the middle
 	Held   string // what the kernel held of it, in a few words
-	Took   time.Duration
 }
 
 // Why a check did not end by itself.

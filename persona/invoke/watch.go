@@ -31,7 +31,6 @@ type Remark struct {
 	First, Last int64 // lines of the stream
 	Texts       []string
 	Muted       int // texts over the surface's emissions for the channel, which are not told
-	Usage       session.Usage
 }
 
 // The bounds of what a watch keeps of its own past.
@@ -111,7 +110,7 @@ func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emissi
 		return w.endWatch(e), true
 	}
 	e = scrub(e)
-	m := Remark{Channel: w.events.Channel, Usage: r.budget.usage}
+	m := Remark{Channel: w.events.Channel}
 	m.First, m.Last = w.events.Lines()
 	for _, s := range e.Says {
 		m.Texts = append(m.Texts, s.Text)

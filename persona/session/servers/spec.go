@@ -16,7 +16,7 @@ import (
 // Spec is one server as a person configured it. It holds names of variables and
 // never their values.
 type Spec struct {
-	Name       string          // lower-case letters, digits and "-", at most [MaxName]
+	Name       string          // lower-case letters, digits and "-", at most 24
 	Argv       []string        // of a server that speaks on its stdin and stdout; nil where URL is set
 	URL        string          // of a server that speaks HTTP; "" where Argv is set
 	TokenEnv   string          // the variable that holds the bearer token for URL; "" for none
@@ -40,7 +40,6 @@ const (
 	DefaultStart    = 15 * time.Second // until its tools are listed
 	DefaultTimeout  = 30 * time.Second // of a call
 	DefaultMaxBytes = 1 << 20          // of one message
-	MaxName         = 24               // bytes of its name, which stands in the name of every tool
 )
 
 // withDefaults returns s with its defaults.
