@@ -21,7 +21,7 @@ func declared(t *testing.T) map[string]Code {
 	}
 	out := map[string]Code{}
 	ast.Inspect(f, func(n ast.Node) bool {
-		if v, ok := n.(*ast.ValueSpec); ok {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
 			out[v.Names[0].Name] = Code(strings.Trim(v.Values[0].(*ast.BasicLit).Value, `"`))
 		}
 		return true

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -18,172 +21,111 @@ import (
 const (
 	mostSchema = 16 << 10 // bytes, as a model is shown it
 	mostParts  = 2000     // schemas in it, with what it refers to
-	mostDepth  = 40
+	mostDepth  = 50
 	mostWords  = 600 // bytes of one description in it
 )
 
-// keywords say what stands under the keywords of JSON Schema that odd knows. Others
-// are left out.
-func keywords() map[string]string {
-	out := map[string]string{}
-	for shape, words := range map[string]string{
-		"value":  "type enum const default format pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minContains maxContains minProperties maxProperties required dependentRequired",
-		"text":   "title description",
-		"ref":    "$ref",
-		"schema": "additionalProperties not if then else contains propertyNames unevaluatedProperties unevaluatedItems items",
-		"list":   "allOf anyOf oneOf prefixItems",
-		"map":    "properties patternProperties $defs definitions dependentSchemas",
-		"never":  "$dynamicRef $recursiveRef",
-	} {
-		for _, w := range strings.Fields(words) {
-			out[w] = shape
-		}
-	}
-	return out
-}
-
-// schema reads a server's schema of a tool's arguments keyword by keyword: as a
-// model is shown it, and as arguments are held to it.
+// schema reads a server's schema of a tool's arguments: as a model is shown it, and as
+// arguments are held to it. What says nothing of arguments is left out.
 func (s *server) schema(given any) (json.RawMessage, checker, error) {
-	raw, err := json.Marshal(given)
-	if err != nil {
-		return nil, nil, fmt.Errorf("its schema: %w", err)
-	}
-	var v any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return nil, nil, fmt.Errorf("its schema: %w", err)
-	}
-	top, ok := v.(map[string]any)
-	if kind, said := top["type"]; !ok || said && kind != "object" {
-		return nil, nil, errors.New("its schema is not that of an object")
-	}
-	r := &reading{s: s, words: keywords()}
-	clean, err := r.schema(top, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("its schema: %w", err)
-	}
-	whole := clean.(map[string]any)
-	whole["type"] = "object"
-	if n, err := (&counting{whole, map[string]int{}}).parts(whole, nil); err != nil || n > mostParts {
-		return nil, nil, fmt.Errorf("its schema: %w", cmp.Or(err, fmt.Errorf("has more than %d parts", mostParts)))
-	}
-	shown, err := json.Marshal(whole)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case len(shown) > mostSchema:
-		return nil, nil, fmt.Errorf("its schema is %d bytes, at most %d", len(shown), mostSchema)
-	}
-	var parsed jsonschema.Schema
-	if err := json.Unmarshal(shown, &parsed); err != nil {
-		return nil, nil, fmt.Errorf("its schema: %w", err)
-	}
-	check, err := parsed.Resolve(nil)
+	shown, check, err := s.readSchema(given)
 	if err != nil {
 		return nil, nil, fmt.Errorf("its schema: %w", err)
 	}
 	return shown, check, nil
 }
 
-// reading is one schema that is read.
-type reading struct {
-	s     *server
-	words map[string]string
+func (s *server) readSchema(given any) (json.RawMessage, checker, error) {
+	raw, err := json.Marshal(given)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkDepth(raw); err != nil {
+		return nil, nil, err
+	}
+	var parsed jsonschema.Schema
+	if json.Unmarshal(raw, &parsed) != nil {
+		return nil, nil, errors.New("holds something else where a schema should stand")
+	}
+	if raw[0] != '{' || parsed.Types != nil || parsed.Type != "" && parsed.Type != "object" {
+		return nil, nil, errors.New("is not that of an object")
+	}
+	parsed.Type = "object"
+	if err := s.cleanSchema(&parsed); err != nil {
+		return nil, nil, err
+	}
+	shown, err := json.Marshal(&parsed)
+	if err != nil {
+		return nil, nil, err
+	}
+	var whole map[string]any
+	if err := cmp.Or(json.Unmarshal(shown, &whole), plain(whole)); err != nil {
+		return nil, nil, err
+	}
+	n, err := (&counting{whole, map[string]int{}}).parts(whole, nil)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case n > mostParts:
+		return nil, nil, fmt.Errorf("has more than %d parts", mostParts)
+	case len(shown) > mostSchema:
+		return nil, nil, fmt.Errorf("is %d bytes, at most %d", len(shown), mostSchema)
+	}
+	check, err := parsed.Resolve(nil)
+	return shown, check, err
 }
 
-// schema is v with the keywords that odd knows alone.
-func (r *reading) schema(v any, depth int) (any, error) {
-	m, ok := v.(map[string]any)
-	switch _, yes := v.(bool); {
-	case depth > mostDepth:
-		return nil, fmt.Errorf("is nested more than %d deep", mostDepth)
-	case yes:
-		return v, nil
-	case !ok:
-		return nil, errors.New("holds something else where a schema should stand")
-	}
-	out := map[string]any{}
-	for word, below := range m {
-		is := r.words[word]
-		if is == "" {
-			continue
+// checkDepth refuses JSON that is nested too deep to be looked at.
+func checkDepth(raw []byte) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	for depth := 0; depth <= mostDepth; {
+		switch t, err := d.Token(); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case t == json.Delim('{') || t == json.Delim('['):
+			depth++
+		case t == json.Delim('}') || t == json.Delim(']'):
+			depth--
 		}
-		clean, err := r.keyword(is, below, depth+1)
-		if err != nil {
-			return nil, at(word, depth, err)
-		}
-		out[word] = clean
 	}
-	return out, nil
+	return fmt.Errorf("is nested more than %d deep", mostDepth)
 }
 
-// at says where in a schema an error is, as far as that helps.
-func at(place string, depth int, err error) error {
-	if depth > 5 {
-		return err
+// cleanSchema drops what is no matter of arguments from a schema and all below it, shows its
+// words as a server's are shown, and refuses a reference that leads elsewhere.
+func (s *server) cleanSchema(c *jsonschema.Schema) error {
+	c.Title, c.Description = s.about(c.Title, mostWords), s.about(c.Description, mostWords)
+	c.ID, c.Schema, c.Comment, c.Anchor, c.DynamicAnchor, c.Vocabulary, c.Examples = "", "", "", "", "", nil, nil
+	c.ContentEncoding, c.ContentMediaType, c.ContentSchema = "", "", nil
+	if _, recurs := c.Extra["$recursiveRef"]; recurs || c.DynamicRef != "" {
+		return errors.New("holds a reference that odd does not follow")
 	}
-	return fmt.Errorf("%s: %w", place, err)
-}
-
-// keyword is what stands under a keyword of a shape.
-func (r *reading) keyword(shape string, v any, depth int) (any, error) {
-	switch shape {
-	case "text":
-		text, _ := v.(string)
-		return r.s.about(text, mostWords), nil
-	case "value":
-		return v, plain(v)
-	case "ref":
-		if ref, _ := v.(string); ref != "#" && !strings.HasPrefix(ref, "#/") {
-			return nil, errors.New("refers to something outside")
+	c.Extra = nil
+	if c.Ref != "" && c.Ref != "#" && !strings.HasPrefix(c.Ref, "#/") {
+		return errors.New("refers to something outside")
+	}
+	for _, of := range reflect.ValueOf(c).Elem().Fields() {
+		var below []*jsonschema.Schema
+		switch v := of.Interface().(type) {
+		case *jsonschema.Schema:
+			below = []*jsonschema.Schema{v}
+		case []*jsonschema.Schema:
+			below = v
+		case map[string]*jsonschema.Schema:
+			below = slices.Collect(maps.Values(v))
 		}
-		return v, plain(v)
-	case "list":
-		return r.list(v, depth)
-	case "map":
-		return r.readNamed(v, depth)
-	case "schema":
-		if _, many := v.([]any); many { // items, as it once was
-			return r.list(v, depth)
-		}
-		return r.schema(v, depth)
-	}
-	return nil, errors.New("is a reference that odd does not follow")
-}
-
-func (r *reading) list(v any, depth int) (any, error) {
-	list, ok := v.([]any)
-	if !ok {
-		return nil, errors.New("is no list")
-	}
-	out := make([]any, len(list))
-	for i, one := range list {
-		var err error
-		if out[i], err = r.schema(one, depth); err != nil {
-			return nil, err
+		for _, one := range below {
+			if one == nil {
+				continue
+			}
+			if err := s.cleanSchema(one); err != nil {
+				return err
+			}
 		}
 	}
-	return out, nil
-}
-
-func (r *reading) readNamed(v any, depth int) (any, error) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, errors.New("is no table")
-	}
-	out := map[string]any{}
-	for name, one := range m {
-		if err := plain(name); err != nil {
-			return nil, err
-		}
-		var err error
-		if out[name], err = r.schema(one, depth); err != nil {
-			return nil, at(name, depth, err)
-		}
-	}
-	return out, nil
+	return nil
 }
 
 // plain refuses a value that has to stay as it is and holds what nobody can see.

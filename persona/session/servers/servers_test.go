@@ -251,7 +251,7 @@ func TestCodes(t *testing.T) {
 		}
 		known[c.Code] = true
 	}
-	for _, name := range []string{"server.go", "link.go", "web.go", "list.go", "call.go"} {
+	for _, name := range []string{"server.go", "link.go", "list.go", "call.go"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
