@@ -51,6 +51,7 @@ func TestReports(t *testing.T) {
 <testcase classname="shop.Cart" name="adds"><failure message="want 1">at Cart:7</failure></testcase>
 <testcase name="lone" file="b.py"><error message="no module"/></testcase>
 <testcase classname="shop.Cart" name="well"/><testcase name="later"><skipped/></testcase>
+<testcase name="may fail"><skipped type="todo"/><failure/></testcase>
 </testsuite></testsuites>`, []string{"test shop.Cart: adds :0", "test b.py: lone :0"}, ""},
 		{"JUnit in Latin-1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><testsuite><testcase classname=\"a\" name=\"caf\xe9\"><failure/></testcase></testsuite>", []string{"test a: café :0"}, ""},
 		{"JUnit in another encoding", `<?xml version="1.0" encoding="EBCDIC"?><testsuite/>`, nil, `report:1: is no XML: xml: opening charset "EBCDIC": the encoding EBCDIC is not known; let the tool write UTF-8`},
