@@ -20,7 +20,7 @@ func (h *history) findUnnamedAgents() map[repo.OID]bool {
 	}
 	for _, c := range h.commits {
 		for _, law := range laws {
-			if len(laws) > 1 && !h.machines[c.OID] && rules.IsByAgent(c, law) {
+			if !h.machines[c.OID] && rules.IsByAgent(c, law) {
 				out[c.OID] = true
 			}
 		}

@@ -66,40 +66,24 @@ func (h *history) ReadVersions(at repo.OID) map[string][]repo.OID {
 
 // noteVersions adds the append-only files that a commit changed.
 func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID) {
-	changes := h.Diff(before, after)
-	law := h.LawAt(after)
-	was := law
-	if before != "" {
-		was = h.LawAt(before)
-		changes = h.addMovedRoots(changes, before, was.Root, after, law.Root)
+	root := h.LawAt(after).Root + "/"
+	file := func(blob repo.OID, mode string) repo.OID {
+		if strings.HasPrefix(mode, "100") {
+			return blob
+		}
+		return ""
 	}
-	for rel, v := range pairVersions(changes, was.Root, law.Root) {
-		if v.old == v.new {
+	for _, ch := range h.Diff(before, after) {
+		rel, in := strings.CutPrefix(ch.Path, root)
+		old, now := file(ch.Old, ch.OldMode), file(ch.New, ch.NewMode)
+		if !in || !rules.IsAppendOnly(rel) || old == now {
 			continue
 		}
 		if len(out[rel]) == 0 {
-			out[rel] = []repo.OID{v.new}
+			out[rel] = []repo.OID{now}
 		}
-		out[rel] = append(out[rel], v.old)
+		out[rel] = append(out[rel], old)
 	}
-}
-
-// twoVersions are the blobs of a file before and after a commit, "" where it is missing.
-type twoVersions struct{ old, new repo.OID }
-
-// pairVersions returns the changed append-only files by path below the bundle, which was at was and is at now. A bundle
-// that moved has its files under the same paths.
-func pairVersions(changes []repo.Change, was, now string) map[string]twoVersions {
-	by := map[string]twoVersions{}
-	for _, ch := range changes {
-		if rel, in := strings.CutPrefix(ch.Path, was+"/"); in && rules.IsAppendOnly(rel) && strings.HasPrefix(ch.OldMode, "100") {
-			by[rel] = twoVersions{ch.Old, by[rel].new}
-		}
-		if rel, in := strings.CutPrefix(ch.Path, now+"/"); in && rules.IsAppendOnly(rel) && strings.HasPrefix(ch.NewMode, "100") {
-			by[rel] = twoVersions{by[rel].old, ch.New}
-		}
-	}
-	return by
 }
 
 // versionCache is what ReadVersions read last.

@@ -92,7 +92,5 @@ func (h *history) countPrefixLines(was, now repo.OID) (lines int) {
 // isMidRun reports records that hold both a session and its claim. No run writes both in its first commit, so a ledger
 // without them need not be searched for in older commits.
 func isMidRun(all []event.Record) bool {
-	return slices.ContainsFunc(all, func(r event.Record) bool {
-		return r.Kind == event.Session && slices.ContainsFunc(all, func(c event.Record) bool { return c.Opens() && c.Task == r.Task })
-	})
+	return slices.ContainsFunc(all, event.Record.Opens) && slices.ContainsFunc(all, func(r event.Record) bool { return r.Kind == event.Session })
 }
