@@ -285,6 +285,19 @@ func (j comparison) became(old, t tested, twin string, gone, come []check) (code
 	return "", ""
 }
 
+// holds reports a value that stands in a test, or in a longer text there.
+func (t tested) holds(v string) bool {
+	if t.tokens[v] > 0 || len(v) < 4 {
+		return t.tokens[v] > 0
+	}
+	for w := range t.tokens {
+		if strings.Contains(w, v) {
+			return true
+		}
+	}
+	return false
+}
+
 // rewrites reports a test that gets at what it asserts by other calls than most of those
 // it made.
 func (t tested) rewrites(old tested) bool {
@@ -347,7 +360,7 @@ func (j comparison) worth(n check) int {
 // of one that stands nowhere in the test any more, where no code has changed. A constant may
 // name a value, a helper may know it, and what a test puts in it may expect.
 func (j comparison) findSwappedCheck(k check, old, t tested, come []check) *check {
-	if j.coded || k.weak || !slices.ContainsFunc(literals(k.text), func(v string) bool { return t.tokens[v] == 0 && old.tokens[v] <= old.checked[v] }) {
+	if j.coded || k.weak || !slices.ContainsFunc(literals(k.text), func(v string) bool { return !t.holds(v) && old.tokens[v] <= old.checked[v] }) {
 		return nil
 	}
 	var other *check
@@ -394,7 +407,11 @@ func (j comparison) unmatchedChecks() (gone, come []check) {
 		}
 		taken := map[string]counts[key]{}
 		gone = slices.DeleteFunc(slices.Clone(gone), func(k check) bool {
-			at := key{of(k), k.condition}
+			in := of(k)
+			if twin := j.twins[k.in]; in == k.in && twin != "" {
+				in = twin
+			}
+			at := key{in, k.condition}
 			if taken[of(k)] == nil {
 				taken[of(k)] = counts[key]{}
 			}
