@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -132,7 +133,18 @@ func readAtom(c *cli.Context, env Env, name string) (bundle, *okf.Atom, error) {
 		return b, nil, err
 	}
 	a, err := b.findAtom(name)
+	b.tellTwin(env, a)
 	return b, a, err
+}
+
+// tellTwin says that another file has the id of a, if a is an atom that one has.
+func (b bundle) tellTwin(env Env, a *okf.Atom) {
+	if a == nil {
+		return
+	}
+	if twin := board.Twin(b.problems, a.Path); twin != nil {
+		talk(env, "%s: %s; %s", b.shownPath(env, a.Path), twin.Message, twin.Hint)
+	}
 }
 
 // findAtom names the unreadable files beside what it does not find: the atom may be in one.

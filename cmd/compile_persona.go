@@ -80,6 +80,9 @@ func (src personaSource) warnOfChanged(ctx context.Context, env Env, p persona.P
 	for _, i := range p.Items {
 		atoms = append(atoms, src.graph.ByPath(i.Path))
 	}
+	for _, a := range atoms {
+		src.tellTwin(env, a)
+	}
 	var names []string
 	for _, d := range okf.DriftedOf(atoms, f.files, f.list) {
 		if !d.Stands() {

@@ -313,7 +313,7 @@ func (s boardStatus) statusPage() string {
 		b.line("drift", "%s; odd check lists them, odd gate decay files one task that reads them again", s.Drift)
 	}
 	if s.Problems > 0 {
-		b.line("problems", "%s; odd check lists them", countNoun(s.Problems, "error"))
+		b.line("problems", "%s in reading the files; odd check lists them and finds more", countNoun(s.Problems, "error"))
 	}
 	return b.String()
 }
