@@ -123,6 +123,9 @@ func knownKey(name string) ([]string, config.Doc, error) {
 		return nil, config.Doc{}, usage("config: %v", err)
 	}
 	d, ok := config.Explain(path)
+	if !ok && len(config.Below(path)) > 0 {
+		return nil, d, fmt.Errorf("config: %s is a section; odd config explain %[1]s lists its keys", name)
+	}
 	if !ok {
 		return nil, d, fmt.Errorf("config: %s", config.Unknown(path))
 	}

@@ -62,11 +62,18 @@ func runIndex(c *cli.Context, env Env) error {
 			}
 		}
 	}
+	did := map[okf.IndexState]string{okf.IndexStale: "updated", okf.IndexMissing: "added"}
 	list := make([]indexJSON, len(todo))
 	for i, of := range todo {
 		list[i] = indexJSON{of.Path, of.State}
 	}
-	if err := showList(env, c.Bool("json"), list, "", func(i indexJSON) []string { return []string{string(i.State), b.shownPlace(env, i.Path, 0)} }); err != nil {
+	if err := showList(env, c.Bool("json"), list, "", func(i indexJSON) []string {
+		said := string(i.State)
+		if !c.Bool("check") {
+			said = did[i.State]
+		}
+		return []string{said, b.shownPlace(env, i.Path, 0)}
+	}); err != nil {
 		return err
 	}
 	if c.Bool("check") && len(todo) > 0 {

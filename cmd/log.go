@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/journal/event"
@@ -43,9 +44,11 @@ func runLog(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	var noTask error
 	if f.task != "" {
-		if a, err := v.graph.Find(string(f.task)); err == nil {
-			f.task = a.ID
+		var t board.Task
+		if t, noTask = v.findTask(string(f.task)); noTask == nil {
+			f.task = t.ID
 		}
 	}
 	if c.Bool("spend") {
@@ -59,6 +62,9 @@ func runLog(c *cli.Context, env Env) error {
 		if e.op != "" {
 			_, told[i].Output = v.readFailure(e.Run, e.op)
 		}
+	}
+	if len(told) == 0 && noTask != nil { // a deleted one has events
+		return noTask
 	}
 	switch {
 	case c.Bool("json"):

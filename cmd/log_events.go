@@ -22,7 +22,7 @@ import (
 // record of a run, or a commit by a person.
 type logEvent struct {
 	At     time.Time `json:"ts"`
-	Kind   string    `json:"kind"` // a ledger kind, or "person"
+	Kind   string    `json:"kind"` // a ledger kind, "person" or "sense"
 	Run    string    `json:"run,omitempty"`
 	Person string    `json:"person,omitempty"`
 	Task   string    `json:"task,omitempty"`
@@ -119,10 +119,10 @@ func (v *view) readActs(ctx context.Context) (acts []logEvent, runs map[string][
 		}
 		if e, ok := v.readAct(c); ok {
 			e.step = at
-			if all := c.Trailer("Odd-Task"); len(all) > 1 && len(c.Trailer("Odd-Ready-By")) > 0 {
+			if all := c.Trailer("Odd-Task"); len(all) > 1 && (e.Kind == "sense" || len(c.Trailer("Odd-Ready-By")) > 0) {
 				for _, task := range slices.Backward(all[1:]) {
 					other := e
-					other.Task, other.Text = task, okf.Visible("made "+task+" ready")
+					other.Task, other.Text = task, strings.Replace(e.Text, e.Task, okf.Visible(task), 1)
 					acts = append(acts, other)
 				}
 			}
@@ -186,13 +186,14 @@ func (v *view) placeRecords(records, acts []logEvent, runs map[string][]step) er
 	return nil
 }
 
-// readAct reads a person's commit about the board. Commits of the agent are in the
-// ledger already, and those about anything else are not odd's to tell.
+// readAct reads a commit about the board by a person or odd sense. Other commits of the agent are
+// in the ledger already, and those about anything else are not odd's to tell.
 func (v *view) readAct(c repo.Commit) (logEvent, bool) {
-	if c.Author.Email == v.cfg.AgentEmail {
+	subject, body := splitMessage(c)
+	sensed := strings.HasPrefix(subject, "board: file ")
+	if c.Author.Email == v.cfg.AgentEmail && !sensed {
 		return logEvent{}, false
 	}
-	subject, body := splitMessage(c)
 	first := func(name string) string {
 		if all := c.Trailer(name); len(all) > 0 {
 			return all[0]
@@ -202,7 +203,9 @@ func (v *view) readAct(c repo.Commit) (logEvent, bool) {
 	e := logEvent{
 		At: c.Author.When.UTC(), Kind: "person", Person: or(c.Author.Name, c.Author.Email), Run: first("Odd-Run"), Task: first("Odd-Task"), Commit: string(c.OID),
 	}
-	if e.Text = describeAct(e.Task, subject, body, first); e.Text == "" {
+	if sensed {
+		e.Kind, e.Person, e.Text = "sense", "odd sense", "filed "+e.Task
+	} else if e.Text = describeAct(e.Task, subject, body, first); e.Text == "" {
 		e.Text = describeSubject(subject, body)
 	}
 	e.Text = okf.Visible(e.Text)

@@ -45,7 +45,8 @@ func opVerb(env Env) *cli.Command {
 func opRead(env Env, name, use string, run func(*cli.Context, Env, *view, pipeline.Story) error) *cli.Command {
 	return verb(name+" OP", use,
 		"odd op "+name+" 7QK2ZP\n\n"+
-			"OP is the id that odd op list prints, or the end of it.",
+			"OP is the id that odd op list prints, or the end of it, or a task for the\n"+
+			"last change that was made for it.",
 		func(c *cli.Context) error {
 			id, err := opArg(c, env)
 			if err != nil {
@@ -95,6 +96,9 @@ func runOpShow(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 		out.Branch, out.Commit = strings.TrimPrefix(o.Moved[0].Ref, "refs/heads/"), o.Moved[0].New
 	}
 	for _, p := range pipeline.Passages(s) {
+		if p.Note == "" && len(p.Moved) > 0 {
+			p.Note = "committed to " + strings.TrimPrefix(p.Moved[0].Ref, "refs/heads/")
+		}
 		out.Phases = append(out.Phases, opPhase{p.Phase, formatTime(p.Started), p.Elapsed().Milliseconds(), p.Spent, p.Note})
 	}
 	out.Failed, out.Output = v.readFailure(o.Run, o.ID)

@@ -98,8 +98,12 @@ func runOpList(c *cli.Context, env Env, v *view) error {
 	if c.Bool("json") {
 		return printJSON(env, list)
 	}
-	if len(list) == 0 && ended > 0 {
-		talk(env, "op list: no change waits or is being made; odd op list --all lists the %s that ended", countNoun(ended, "change"))
+	if ended > 0 && !c.Bool("all") {
+		none := ""
+		if len(list) == 0 {
+			none = "no change waits or is being made; "
+		}
+		talk(env, "op list: %sodd op list --all lists the %s that ended", none, countNoun(ended, "change"))
 	}
 	if len(list) == 0 && ended == 0 {
 		talk(env, "op list: no agent has changed files yet (proposals of atoms alone are listed by odd review)")

@@ -169,16 +169,20 @@ func (v *view) endWaiting(ch repo.Changes, t board.Task, r pipeline.Reason, note
 	return o.ID, v.concludeOp(ch, &o, r, note)
 }
 
-// findOp returns the story of an op by its id or the end of it.
+// findOp returns the story of an op by its id or the end of it, or by its task, whose last one is meant.
 func (v *view) findOp(name string) (pipeline.Story, error) {
 	all, err := v.state.Ops()
 	if err != nil {
 		return pipeline.Story{}, err
 	}
-	ids := make([]string, len(all))
+	ids, last := make([]string, len(all)), ""
 	for i, o := range all {
 		ids[i] = o.ID
+		if o.Task == name {
+			last = o.ID
+		}
 	}
+	name = or(last, name)
 	id, err := pipeline.Match(ids, name)
 	if err == nil {
 		stories, err := v.state.Stories(func(o *state.Op) bool { return o.ID == id })

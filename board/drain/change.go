@@ -229,13 +229,10 @@ func (ch *change) doPhase(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	return out, err
 }
 
-// doingNow says for people what is done in a phase.
+// doingNow says for people what is done in a phase. As a session begins, that names its agent.
 var doingNow = map[pipeline.Phase]string{
-	pipeline.Classify: "looking at what kind of change the task asks for",
-	pipeline.Route:    "choosing the limits of time and money",
 	pipeline.Expand:   "asking the agent which other files it needs",
 	pipeline.Plan:     "asking the agent for a plan",
-	pipeline.Generate: "the agent makes the change",
 	pipeline.Validate: "running the checks on the change",
 	pipeline.Repair:   "the agent repairs what failed",
 	pipeline.Gate:     "judging the change by the rules, and its risk",

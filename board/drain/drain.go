@@ -325,7 +325,7 @@ func (d *drain) endDrain(ctx context.Context, err error) error {
 }
 
 // openDrain checks what can be checked without a lock: the clone is whole, nothing a
-// person is editing would be judged or overwritten, the board is not paused.
+// person is editing would be judged or overwritten.
 func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -354,9 +354,6 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 		return nil, refuse("dirty", "%s: not committed%s, and odd drain reads only committed files; commit it, or run git stash -u", dirty[0], countMore(dirty))
 	}
 	d.at = s
-	if err := d.at.refuseWhilePaused(); err != nil {
-		return nil, err
-	}
 	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.addNote, Check: o.Check}
 	return d, nil
 }

@@ -75,9 +75,16 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 			return p, err
 		}
 	}
+	killed, err := r.KilledRuns()
+	if err != nil {
+		return p, err
+	}
 	left := d.taskLimit()
 	for t := range d.at.boardOrder(d.at.rows()) {
 		s := d.admission().planTask(t)
+		if t.State == board.InProgress && slices.Contains(killed, t.ClaimedBy) {
+			s.Reason = "its run was killed; odd drain frees it first, and then runs it unless it has had too many attempts"
+		}
 		if s.Run {
 			s.addRefusal(d.preflight().whyHeld(ctx, t))
 			s.Run = s.Reason == ""
