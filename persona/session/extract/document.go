@@ -29,6 +29,7 @@ type document struct {
 	sections []*section
 	place    topic // what the file's name or folder says
 	coded    bool  // it holds code
+	designs  bool  // it proposes how a program is to be
 	governs  bool  // it lays down rules for people
 	decides  bool  // it records a decision
 	found    []candidate
@@ -129,7 +130,7 @@ func parse(f file) *document {
 	d.coded = slices.ContainsFunc(d.sections, func(s *section) bool {
 		return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code })
 	})
-	d.governs, d.decides = d.lawful(), d.recordsDecision()
+	d.governs, d.decides, d.designs = d.lawful(), d.recordsDecision(), d.isDesign()
 	return d
 }
 

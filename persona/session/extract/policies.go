@@ -282,8 +282,8 @@ func isKnownHeading(title, as string) bool {
 	return false
 }
 
-// designs reports whether d proposes how a program is to be: it holds code, and sections of a proposal.
-func (d *document) designs() bool {
+// isDesign reports whether d proposes how a program is to be: it holds code, and sections of a proposal.
+func (d *document) isDesign() bool {
 	n := 0
 	for _, s := range d.sections {
 		if isKnownHeading(s.title, weighed) {
@@ -295,7 +295,7 @@ func (d *document) designs() bool {
 
 // aside reports whether s holds text that is no rule and no procedure.
 func (s *section) aside() bool {
-	if isKnownHeading(s.title, warned) || s.doc.designs() {
+	if isKnownHeading(s.title, warned) || s.doc.designs {
 		return true
 	}
 	for p := s; p != nil; p = p.parent {

@@ -200,7 +200,10 @@ func blankNotes(text []byte) []byte {
 // line began: blanks there would make it code.
 func setIn(out, was []byte) {
 	for at := 0; at < len(out); {
-		end := at + bytes.IndexByte(append(out[at:len(out):len(out)], '\n'), '\n')
+		end := len(out)
+		if n := bytes.IndexByte(out[at:], '\n'); n >= 0 {
+			end = at + n
+		}
 		line := out[at:end]
 		indent := len(was[at:end]) - len(bytes.TrimLeft(was[at:end], " \t"))
 		if rest := bytes.TrimLeft(line[indent:], " "); len(rest) < len(line)-indent {
