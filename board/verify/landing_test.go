@@ -57,6 +57,9 @@ func TestLanding(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
+		if err != nil && strings.Contains(err.Error(), " more)") {
+			t.Errorf("%s: %v counts more than its one finding", c.name, err)
+		}
 		if err != nil && !errors.Is(err, repo.ErrForbidden) && !strings.Contains(c.want, "formats") {
 			t.Errorf("%s: %v is not repo.ErrForbidden", c.name, err)
 		}

@@ -42,3 +42,22 @@ func TestWhatIsRebasedIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A proposal that a person merged without an approval is told of where it was merged, and not of what comes later.
+func TestAMergeWithoutApprovalIsToldInItsRange(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawWith(t, ""), nil)
+	s.add("t", "")
+	w := work(s, "t")
+	before := s.tip()
+	merged := s.land(s.mergeLines(annMail, before, w.proposal))
+	later := s.ann("note", repo.Changes{"docs/a.md": []byte("# A\n")})
+	for name, c := range map[string]struct {
+		from repo.OID
+		want int
+	}{"its own": {before, 1}, "a later one": {merged, 0}} {
+		if r := s.check(c.from, later); len(r.Findings) != c.want {
+			t.Errorf("%s: %v", name, r.Findings)
+		}
+	}
+}
