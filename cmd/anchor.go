@@ -178,13 +178,21 @@ func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
 		return err
 	}
 	all = append(all, drainedSessions(c.Context, env)...)
-	return showList(env, c.Bool("json"), all, "no session; odd anchor identity ROLE opens one", func(s anchor.Listed) []string {
+	var rows [][]string
+	if env.Terminal && len(all) > 0 {
+		rows = [][]string{{"token", "state", "step", "role", "mode", "branch", "topic", "until", "run", "error"}}
+	}
+	for _, s := range all {
 		trouble := ""
 		if s.Problem != nil {
 			trouble = string(s.Problem.Code)
 		}
-		return []string{s.Token, s.State, string(s.Stage), s.Role, string(s.Mode), s.Branch, s.Focus, formatTime(s.Expires), s.By, trouble}
-	})
+		rows = append(rows, []string{s.Token, s.State, string(s.Stage), s.Role, string(s.Mode), s.Branch, s.Focus, formatTime(s.Expires), s.By, trouble})
+	}
+	if len(all) == 0 {
+		talk(env, "no session; odd anchor identity ROLE opens one")
+	}
+	return show(env, c.Bool("json"), orEmpty(all), rows...)
 }
 
 // listedFor is how long ended sessions of odd drain are listed.

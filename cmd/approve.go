@@ -148,6 +148,15 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
+	if !elsewhere {
+		var paths []string
+		for _, w := range p.Paths {
+			paths = append(paths, w.Path)
+		}
+		if err := v.checkTree(ctx, act, paths); err != nil {
+			return err
+		}
+	}
 	h, err := v.confirmHuman(ctx, texts+card+take.leftOutLines()+walked, act, string(t.ID), o.yes)
 	if err != nil {
 		return err

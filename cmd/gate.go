@@ -90,8 +90,10 @@ func gateEmergency(env Env) *cli.Command {
 			"  --decision \"stop and ask again what this is for\" \\\n"+
 			"  --rationale \"three pages were wrong in a row\" \\\n"+
 			"  --tradeoffs \"the release waits\" --confidence high\n\n"+
-			"It also blocks the tasks that are running. A decision is required. To go on,\n"+
-			"run odd gate commitment (if there was a lease) and odd drain resume.")
+			"It also blocks the tasks that are running. --reason and the four flags of a\n"+
+			"decision are required; odd drain pause REASON needs no more than the reason and\n"+
+			"keeps further tasks from starting. To go on, run odd gate commitment (if there\n"+
+			"was a lease) and odd drain resume.")
 }
 
 func extendFlag() cli.Flag {

@@ -93,6 +93,21 @@ func (w *workspace) writeOnce(ctx context.Context, by committer, build func(*vie
 	return oid, v.line.Land(ctx, v.tip, oid)
 }
 
+// checkTree refuses before anybody confirms a merge of paths that the work tree could not take.
+func (v *view) checkTree(ctx context.Context, act string, paths []string) error {
+	if head, err := v.repo.Branch(); err != nil || head != v.line.Name() || len(paths) == 0 {
+		return err
+	}
+	if half := v.repo.Unmerged(ctx); len(half) > 0 {
+		return refuse("unmerged", "%s: a git merge is not finished: resolve the conflict in %s, then git add and git commit; or git merge --abort", act, firstOf(half))
+	}
+	dirty, err := v.repo.Dirty(ctx, paths...)
+	if err == nil && len(dirty) > 0 {
+		err = refuse("dirty", "%s: %s has edits that are not committed; commit them, or git stash -u", act, firstOf(dirty))
+	}
+	return err
+}
+
 // landPersonal commits changes to the board as the person and lands them. The
 // signature is checked before any ref moves.
 func (v *view) landPersonal(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string, also ...repo.RefUpdate) (repo.OID, error) {

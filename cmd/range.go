@@ -93,7 +93,7 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 	p := newProgress(env)
 	defer debug.SetGCPercent(debug.SetGCPercent(checkGC))
 	report, err := verify.CheckScope(ctx, r, verify.Scope{From: from, To: to, Tell: func(done, all int) {
-		if done%tellEvery == 0 {
+		if done%tellEvery == 0 && !how.quiet {
 			p.setLine(fmt.Sprintf("checking history: %d of %s", done, countNoun(all, "commit")))
 		}
 	}})

@@ -140,7 +140,7 @@ func (v *view) findRefusal(ctx context.Context, f *firstTasks, dirty []string) {
 }
 
 // next returns the command for the first task that waits for a person, or for odd drain, and
-// before odd drain what it would refuse in this clone; "" where nothing waits.
+// before odd drain what it would refuse in this clone; "" where tasks are in progress and no other waits.
 func (f firstTasks) next(here cloneState) string {
 	drains := ""
 	if f.First[board.Ready] != "" {
@@ -170,6 +170,8 @@ func (f firstTasks) next(here cloneState) string {
 		return fmt.Sprintf("odd task show %[1]s says why it is blocked; mend that and commit, then odd task ready %[1]s and odd drain", blocked)
 	case backlog != "":
 		return fmt.Sprintf("odd task ready %s marks it ready, so that odd drain works on it", backlog)
+	case len(f.Held) > 0:
+		return ""
 	}
-	return ""
+	return "odd task add \"TITLE\" adds the next task"
 }
