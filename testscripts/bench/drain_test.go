@@ -4,6 +4,7 @@ package bench
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,9 @@ const (
 	drainBatch = 20  // tasks in a measured drain
 	soakBatch  = 100 // tasks between two points of the soak
 	perTask    = 3   // commits a drained task makes: claim, proposal, result
+
+	longHistory = 30_000 // commits of a project before it used odd
+	newCommits  = 50     // of drains, that a push brings on top of them
 )
 
 // yard makes the demo's company, with n more ready tasks that have a page to
@@ -21,6 +25,13 @@ func yard(t *testing.T, name string, n int) string {
 	t.Helper()
 	dir := filepath.Join(work, name)
 	sh(t, work, "", odd, "demo", dir)
+	commitPages(t, dir, n)
+	return dir
+}
+
+// commitPages commits n pages with two words each, and a ready task to read each.
+func commitPages(t *testing.T, dir string, n int) {
+	t.Helper()
 	for i := range n {
 		write(t, filepath.Join(dir, "pages", fmt.Sprintf("%d.md", i)),
 			fmt.Sprintf("# Words\n\nWord %d a\n: The first thing of number %d.\n\nWord %d b\n: The second thing of number %d.\n", i, i, i, i))
@@ -30,6 +41,26 @@ func yard(t *testing.T, name string, n int) string {
 	sh(t, dir, "", "git", "add", "-A")
 	sh(t, dir, "", "git", "commit", "-qm", "pages")
 	settle()
+}
+
+// oldProject is a repository of many commits that began to use odd, and has drained since.
+func oldProject(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(work, "old-project")
+	write(t, filepath.Join(dir, "pages", "first.md"), "# Notes\n")
+	sh(t, dir, "", "git", "init", "-q", "-b", "main")
+	imports(t, dir, func(w io.Writer) {
+		for i := range longHistory {
+			if i > 0 {
+				fmt.Fprintf(w, "commit refs/heads/main\ncommitter %s %d +0000\ndata 4\nwork\n", person, 1772442000+i)
+			}
+			blob(w, fmt.Sprintf("src/%d/%d.txt", i%20, i%300), []byte(fmt.Sprint(i)))
+		}
+	})
+	sh(t, dir, "", "git", "reset", "-q", "--hard")
+	sh(t, dir, "", odd, "init", "--role", "Shore lead", "--docs", "pages")
+	commitPages(t, dir, newCommits/2)
+	sh(t, dir, "", odd, "drain", "--max-tasks", fmt.Sprint(newCommits/2))
 	return dir
 }
 
@@ -47,8 +78,11 @@ func bareCommits(dir string, n int) job {
 	}}
 }
 
+// checkPushed is what the hook and CI do with a push.
+const checkPushed = "odd check --range, 50 commits"
+
 // TestBenchDrain measures a drain of 20 tasks beside as many bare commits as
-// it makes.
+// it makes, and what it takes to judge such commits on top of a long history.
 func TestBenchDrain(t *testing.T) {
 	s := begin()
 	k := min(5, *runs)
@@ -58,6 +92,10 @@ func TestBenchDrain(t *testing.T) {
 	}}
 	drain.run(t)
 	s.turns(t, drainBatch, k, drain, bareCommits(dir, perTask*drainBatch))
+	old, pushed := oldProject(t), fmt.Sprintf("HEAD~%d..HEAD", newCommits)
+	s.turns(t, longHistory, *runs,
+		command(checkPushed, old, "", odd, "check", "--range", pushed),
+		command("git log --raw", old, "", "git", "log", "--raw", "-m", pushed))
 	if got := strings.Count(sh(t, dir, "", odd, "task", "list", "--state", "review"), "task-"); got != (k+1)*drainBatch {
 		t.Fatalf("%d tasks are in review, want %d", got, (k+1)*drainBatch)
 	}

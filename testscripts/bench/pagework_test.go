@@ -45,6 +45,7 @@ func (p *page) drained() {
 		}
 	}
 	add(p.drain, fmt.Sprintf("drain %d tasks", drainBatch), "odd drain", fmt.Sprintf("%d git commit -- path", perTask*drainBatch), drainBatch)
+	add(p.drain, "judge the last 50 commits of 30,000", checkPushed, "git log --raw", longHistory)
 	for _, n := range p.reconcile.measured("odd reconcile") {
 		add(p.reconcile, "reconcile "+short(float64(n))+" emitted atoms", "odd reconcile", "write as many files", n)
 	}

@@ -83,6 +83,10 @@ var targets = []target{
 	{"drain, over its bare commits", "×", 1.5, func(p *page) (float64, string, bool) {
 		return ratio(p.drain, "odd drain", fmt.Sprintf("%d git commit -- path", perTask*drainBatch), drainBatch)
 	}},
+	{"judge 50 new commits of 30,000", "ms", 60, func(p *page) (float64, string, bool) {
+		v, ok := p.drain.ms(checkPushed, longHistory)
+		return v, "", ok
+	}},
 	{"peak memory beyond its text, no cache, an atom", "bytes", 1024, func(p *page) (float64, string, bool) {
 		f, text := p.load.find("load, no cache", targetAtoms), p.load.find("bytes of text", targetAtoms)
 		if f == nil || text == nil {
