@@ -88,7 +88,7 @@ func TestWhatFollowsFromAProfile(t *testing.T) {
 	r := LoadRoster(bundle(t, "personas/oddie.md", oddie1, "personas/maker.md", maker,
 		"personas/both.md", "---\ntype: persona\npersona: both\nversion: 1\nroles: [builder, observer]\n---\n",
 		"personas/own.md", "---\ntype: persona\npersona: own\nversion: 1\nrole: validator\n"+strings.SplitAfterN(maker, "\n", 5)[4],
-		"personas/one.md", "---\ntype: persona\npersona: one\nversion: 1\nroles: [planner]\n---\n",
+		"personas/one.md", "---\ntype: persona\npersona: one\nversion: 1\nroles: [planner]\nsurface_profiles: {audit: {density: low}}\n---\n",
 		"personas/none.md", "---\ntype: persona\npersona: none\nversion: 1\n---\n"))
 	for _, c := range []struct {
 		call Call
@@ -100,6 +100,7 @@ func TestWhatFollowsFromAProfile(t *testing.T) {
 		{Call{Persona: "oddie", Surface: Audit}, Validator, ""},
 		{Call{Persona: "oddie", Surface: "audyt"}, Validator, "unknown-surface"},
 		{Call{Persona: "one"}, Planner, ""},
+		{Call{Persona: "one", Surface: SidebarChat}, Planner, ""},
 		{Call{Persona: "maker"}, "drafting", ""},
 		{Call{Persona: "maker", Role: "drafting"}, "drafting", ""},
 		{Call{Persona: "own", Role: "drafting"}, "drafting", ""},
@@ -112,7 +113,9 @@ func TestWhatFollowsFromAProfile(t *testing.T) {
 	} {
 		got, no := Resolve(c.call, World{Roster: r})
 		found := (c.code == "") != slices.ContainsFunc(no, func(r Refusal) bool { return r.Code == cmp.Or(c.code, "role-not-allowed") })
-		if says := slices.Contains(got.Notes, "oddie@1 says nothing of sidebar-chat; the table's settings hold"); says != (c.call.Surface == SidebarChat) {
+		if says := slices.ContainsFunc(got.Notes, func(n string) bool {
+			return strings.HasSuffix(n, "@1 says nothing of sidebar-chat; the table's settings hold")
+		}); says != (c.call.Surface == SidebarChat) {
 			t.Errorf("%+v: %q", c.call, got.Notes)
 		}
 		if c.code == "" && got.Role != c.role || !found {
@@ -352,6 +355,7 @@ func TestResolveLegal(t *testing.T) {
 			return c.Mutates && !c.Strict && c.Freshness == FreshNone && slices.Contains(c.Notes, "override: no fresh context is claimed") && strings.HasPrefix(c.Tainted, "override of execution+validation: production") && c.Override.Risks[0] == "a"
 		}},
 		"tainted input taints": {func() Call { c := audit(); c.Handoffs[0].Tainted = "override of x: y"; return c }, nil, func(c Contract) bool { return c.Tainted == "override of x: y" && c.Strict }},
+		"a builder is bound":   {func() Call { return Call{Role: Builder, Handoffs: handed(Builder)} }, nil, func(c Contract) bool { return c.Mutates && c.Bound != "" }},
 		"general takes what it gets": {func() Call { return Call{Role: General, Handoffs: handed(Builder)} }, nil,
 			func(c Contract) bool { return c.Mutates && len(c.Handoffs) == 1 }},
 	} {
@@ -381,6 +385,10 @@ func TestCustomRoleInAMode(t *testing.T) {
 	}
 	if _, no = Resolve(Call{Persona: "maker", Role: "drafting", Tools: []string{"write"}}, w); no.Refused() != "tool-mutates" {
 		t.Errorf("refused %v, want tool-mutates", no)
+	}
+	judge := World{Roster: LoadRoster(bundle(t, "m.md", strings.Replace(text, "mode: exploration", "mode: validation", 1)))}
+	if _, no = Resolve(Call{Persona: "maker", Role: "drafting"}, judge); !slices.ContainsFunc(no, func(r Refusal) bool { return r.Code == "artifact-missing" }) {
+		t.Errorf("refused %v, want artifact-missing", no)
 	}
 }
 
