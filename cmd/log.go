@@ -1,7 +1,14 @@
 package cmd
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,8 +17,10 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -209,4 +218,258 @@ func (s spending) receiptRows(heading bool) [][]string {
 		rows = append(rows, append(row, "$"+budget.MicroUSD(r.Cost).String()))
 	}
 	return rows
+}
+
+// event is one thing that happened, as odd log --json prints it: a ledger
+// record of a run, or a commit by a person.
+type logEvent struct {
+	At     time.Time `json:"ts"`
+	Kind   string    `json:"kind"` // a ledger kind, "person" or "sense"
+	Run    string    `json:"run,omitempty"`
+	Person string    `json:"person,omitempty"`
+	Task   string    `json:"task,omitempty"`
+	Text   string    `json:"text"`
+	Cost   int64     `json:"cost_micro_usd,omitempty"`
+	Commit string    `json:"commit,omitempty"`
+	Output []string  `json:"output,omitempty"` // of a change that failed its checks, the end of what the failed one printed
+
+	op   string // that this record ends, where the change could not be made
+	file string // the ledger file of a record, by repository path
+	nth  int    // and which of its records it is, from 1
+	step int    // its commit's place in the history, more than its parents'; 0 where that is not known
+}
+
+// actorName returns the person, or the end of the run's id, which odd log --run takes.
+func (e logEvent) actorName() string {
+	switch {
+	case e.Person != "":
+		return e.Person
+	case strings.HasPrefix(e.Run, "op-"): // a person's word, in a file of the op's own
+		return "op " + e.Run[max(0, len(e.Run)-6):]
+	}
+	return "run " + e.Run[max(0, len(e.Run)-6):]
+}
+
+// readEvents returns the ledger's records and people's commits on the board that f takes,
+// oldest first and within a second as history has them; records of a run stay in their
+// order. damaged is about ledger files that could be read only in part.
+func (v *view) readEvents(ctx context.Context, f logFilter) (all []logEvent, damaged, err error) {
+	all = []logEvent{}
+	var about func(run string, tasks []string) bool
+	if f.run != "" || f.task != "" {
+		about = func(run string, tasks []string) bool {
+			return strings.HasSuffix(run, f.run) && (f.task == "" || slices.Contains(tasks, string(f.task)))
+		}
+	}
+	files, err := v.state.RunFiles(f.month, about)
+	if err != nil {
+		return nil, nil, err
+	}
+	for file := range files {
+		if file.Err != nil {
+			damaged = errors.Join(damaged, fmt.Errorf("%s/%w", v.cfg.Root, file.Err))
+		}
+		for i, r := range file.Records {
+			text := r.Tell(func(n int64) string { return budget.MicroUSD(n).String() })
+			task := r.Task
+			if task == r.Run {
+				task = "" // no task asked for it
+			}
+			e := logEvent{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.repoPath(file.Path), nth: i + 1}
+			if d := r.Op(); d.To == string(pipeline.FailedPermanent) {
+				e.op = d.Op
+			}
+			all = append(all, e)
+		}
+	}
+	acts, runs, err := v.readActs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	other := func(e logEvent) bool { return !f.matchesEvent(e) }
+	all, acts = slices.DeleteFunc(all, other), slices.DeleteFunc(acts, other)
+	if err := v.placeRecords(all, acts, runs); err != nil {
+		return nil, nil, err
+	}
+	all = append(all, acts...)
+	slices.SortStableFunc(all, func(a, b logEvent) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.step, b.step)) })
+	return all, damaged, nil
+}
+
+// step is a commit of a run and its place in the history.
+type step struct {
+	oid repo.OID
+	at  int
+}
+
+// readActs returns people's commits on the board, and by run, or op, those that could have
+// brought its records, oldest first.
+func (v *view) readActs(ctx context.Context) (acts []logEvent, runs map[string][]step, err error) {
+	before, err := v.findBeforeOdd(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs = map[string][]step{}
+	at := math.MaxInt
+	for c, err := range v.repo.Log(ctx, before, v.tip) {
+		if err != nil {
+			return nil, nil, err
+		}
+		at--
+		for _, op := range c.Trailer("Odd-Op") { // whose ending has a file of its own
+			runs[op] = append(runs[op], step{c.OID, at})
+		}
+		if e, ok := v.readAct(c); ok {
+			e.step = at
+			if all := c.Trailer("Odd-Task"); len(all) > 1 && (e.Kind == "sense" || len(c.Trailer("Odd-Ready-By")) > 0) {
+				for _, task := range slices.Backward(all[1:]) {
+					other := e
+					other.Task, other.Text = task, strings.Replace(e.Text, e.Task, okf.Visible(task), 1)
+					acts = append(acts, other)
+				}
+			}
+			acts = append(acts, e)
+		} else if run := c.Trailer("Odd-Run"); len(run) == 1 && c.Author.Email == v.cfg.AgentEmail {
+			runs[run[0]] = append(runs[run[0]], step{c.OID, at})
+		}
+	}
+	slices.Reverse(acts) // children came first
+	for _, steps := range runs {
+		slices.Reverse(steps)
+	}
+	return acts, runs, nil
+}
+
+// findBeforeOdd returns the commit on which odd.toml was added, "" where that was the first.
+// What is reachable from it is a project's history before odd, which may be long.
+func (v *view) findBeforeOdd(ctx context.Context) (before repo.OID, err error) {
+	for c, err := range v.repo.PathLog(ctx, v.tip, "odd.toml") {
+		if err != nil {
+			return "", err
+		}
+		before = ""
+		if len(c.Parents) > 0 {
+			before = c.Parents[0]
+		}
+	}
+	return before, nil
+}
+
+// placeRecords says of the records that share a second with a person's act which commit
+// of their run brought them: the first whose ledger file is long enough.
+func (v *view) placeRecords(records, acts []logEvent, runs map[string][]step) error {
+	shared := map[int64]bool{}
+	for _, e := range acts {
+		shared[e.At.Unix()] = true
+	}
+	held := map[repo.OID]int{} // how many records a run's file has at a commit of it
+	for i := range records {
+		e := &records[i]
+		if !shared[e.At.Unix()] {
+			continue
+		}
+		for _, s := range runs[e.Run] {
+			n, ok := held[s.oid]
+			if !ok {
+				f, err := v.repo.Tree(s.oid)
+				if err != nil {
+					return err
+				}
+				b, _ := fs.ReadFile(f, e.file) // not there yet: no record
+				n = bytes.Count(b, []byte("\n"))
+				held[s.oid] = n
+			}
+			if n >= e.nth {
+				e.step = s.at
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// readAct reads a commit about the board by a person or odd sense. Other commits of the agent are
+// in the ledger already, and those about anything else are not odd's to tell.
+func (v *view) readAct(c repo.Commit) (logEvent, bool) {
+	subject, body := splitMessage(c)
+	sensed := strings.HasPrefix(subject, "board: file ")
+	if c.Author.Email == v.cfg.AgentEmail && !sensed {
+		return logEvent{}, false
+	}
+	first := func(name string) string {
+		if all := c.Trailer(name); len(all) > 0 {
+			return all[0]
+		}
+		return ""
+	}
+	e := logEvent{
+		At: c.Author.When.UTC(), Kind: "person", Person: or(c.Author.Name, c.Author.Email), Run: first("Odd-Run"), Task: first("Odd-Task"), Commit: string(c.OID),
+	}
+	if sensed {
+		e.Kind, e.Person, e.Text = "sense", "odd sense", "filed "+e.Task
+	} else if e.Text = describeAct(e.Task, subject, body, first); e.Text == "" {
+		e.Text = describeSubject(subject, body)
+	}
+	e.Text = okf.Visible(e.Text)
+	return e, e.Text != ""
+}
+
+// describeAct tells an act that its trailers name, "" where none does.
+func describeAct(task, subject, body string, first func(string) string) string {
+	switch {
+	case first("Odd-Approved-By") != "":
+		return "approved " + task
+	case first("Odd-Rejected-By") != "":
+		return "rejected " + task + reasonSuffix(body)
+	case first("Odd-Ready-By") != "":
+		return "made " + task + " ready"
+	case first("Odd-Approval") != "":
+		return "marked " + task + " done after its approval was merged"
+	case first("Odd-Decision") != "":
+		return "decided " + first("Odd-Decision") + ": " + strings.TrimPrefix(subject, "decide: ")
+	case first("Odd-Gate") != "" && strings.HasPrefix(subject, "gate: "):
+		return "passed the " + first("Odd-Gate") + " gate: " + strings.TrimPrefix(subject, "gate: "+first("Odd-Gate")+", ") + reasonSuffix(body)
+	case first("Odd-Resumed-By") != "":
+		return "resumed the board"
+	}
+	return ""
+}
+
+// describeSubject tells an act that its subject names, "" where it is not odd's to tell.
+func describeSubject(subject, body string) string {
+	area, rest, _ := strings.Cut(subject, ": ")
+	verb, what, _ := strings.Cut(rest, " ")
+	switch {
+	case subject == "board: pause":
+		return "paused the board" + reasonSuffix(body)
+	case area == "board" && verb == "add":
+		return "added " + what
+	case area == "board" && verb == "edit":
+		return "edited " + what
+	case area == "board":
+		return rest
+	case area == "handoff":
+		return "handed over: " + rest
+	case area == "journal":
+		return "noted: " + rest
+	}
+	return ""
+}
+
+// splitMessage returns a commit's subject and the text between it and the trailers.
+func splitMessage(c repo.Commit) (subject, body string) {
+	subject, rest, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	paragraphs := strings.Split(strings.TrimSpace(rest), "\n\n")
+	if last := len(paragraphs) - 1; strings.HasPrefix(paragraphs[last], "Odd-") {
+		paragraphs = paragraphs[:last]
+	}
+	return subject, strings.Join(paragraphs, "\n\n")
+}
+
+// reasonSuffix returns a reason behind a colon, and nothing where none was given.
+func reasonSuffix(reason string) string {
+	if reason = strings.TrimSpace(reason); reason == "" {
+		return ""
+	}
+	return ": " + reason
 }

@@ -3,7 +3,9 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -11,7 +13,10 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/cmd/internal/layout"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session/cage"
 )
 
 // cloneState is what odd drain meets in this clone and no commit tells.
@@ -174,4 +179,167 @@ func (f firstTasks) next(here cloneState) string {
 		return ""
 	}
 	return "odd task add \"TITLE\" adds the next task"
+}
+
+// taskSummary is what odd status --json says of the tasks.
+type taskSummary struct {
+	Tasks     map[board.State]int `json:"tasks"`
+	Review    []string            `json:"review,omitempty"`
+	Direction *board.Direction    `json:"direction,omitempty"` // nil without goals
+}
+
+// tasksRecord is all that odd status says of the tasks and of the drift of a commit. A clone
+// keeps that of the last one; without it odd status misses its target of 60 ms for 10,000
+// tasks.
+type tasksRecord struct {
+	Odd     string
+	Tip     repo.OID
+	Blocked []string // each blocked task, and why
+	Unread  int      // files that cannot be read as tasks
+	Waits   firstTasks
+	Drift   driftCount
+	taskSummary
+}
+
+const tasksCache = "tasks.3" // its number goes up with its fields
+
+// summarizeTasks returns what there is to say of the tasks and of the drift; dirty are the paths
+// with edits that are not committed.
+func (v *view) summarizeTasks(dirty []string) (tasksRecord, error) {
+	var known tasksRecord
+	if len(dirty) == 0 && json.Unmarshal(v.repo.Cached(tasksCache), &known) == nil && known.Odd == oddVersion() && known.Tip == v.tip {
+		return known, nil
+	}
+	now := tasksRecord{Odd: oddVersion(), Tip: v.tip, taskSummary: taskSummary{Tasks: map[board.State]int{}}, Drift: v.countDrift()}
+	now.countTasks(v.taskRows())
+	now.Unread, now.Waits, now.Direction = len(v.unreadProblems()), firstOfRows(v.taskRows()), board.DirectionOf(v.graph, v.taskRows())
+	if len(dirty) > 0 {
+		return now, nil
+	}
+	b, err := json.Marshal(now)
+	if err == nil {
+		_ = v.repo.Keep(tasksCache, b) // the next one reads the tasks again
+	}
+	return now, err
+}
+
+// countTasks counts tasks by state and names those that wait for a person or are blocked.
+func (s *tasksRecord) countTasks(tasks []*board.Row) {
+	for _, t := range tasks {
+		s.Tasks[t.State]++
+		switch t.State {
+		case board.Review:
+			s.Review = append(s.Review, string(t.ID))
+		case board.Blocked:
+			s.Blocked = append(s.Blocked, string(t.ID)+": "+layout.Clip(cell(t.BlockedReason), mostReason))
+		}
+	}
+}
+
+// driftCount are the sources of atoms that no longer say what was read: of files that are
+// gone, and of files that have another text.
+type driftCount struct {
+	Gone    int `json:"gone"`
+	Changed int `json:"changed"`
+}
+
+func (d driftCount) String() string {
+	var parts []string
+	if d.Gone > 0 {
+		parts = append(parts, countNoun(d.Gone, "source")+" gone")
+	}
+	switch {
+	case d.Changed > 0 && d.Gone > 0:
+		parts = append(parts, fmt.Sprintf("%d changed", d.Changed))
+	case d.Changed > 0:
+		parts = append(parts, countNoun(d.Changed, "source")+" changed")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// countDrift counts the drifted sources of the board's commit. Edits that are not committed
+// count where they are of atoms.
+func (v *view) countDrift() (n driftCount) {
+	for _, d := range okf.Drifted(v.graph, v.files, nil) {
+		switch {
+		case d.Lost && d.Gone:
+			n.Gone++
+		case d.Lost:
+			n.Changed++
+		}
+	}
+	return n
+}
+
+// sandboxStatus is what odd status --sandbox --json prints: what the configuration
+// asks for, and what this machine was seen to do.
+type sandboxStatus struct {
+	System       string       `json:"system"`
+	Enforce      string       `json:"enforce"`
+	Network      string       `json:"network"`
+	CheckNetwork string       `json:"check_network"`
+	Read         []string     `json:"read,omitempty"`
+	Write        []string     `json:"write,omitempty"`
+	Held         cage.Held    `json:"held"`
+	Trials       []cage.Trial `json:"trials"`
+	Loopback     string       `json:"loopback"`        // "own", or why a program gets none
+	Fault        string       `json:"fault,omitempty"` // why nothing could be tried
+	Sessions     string       `json:"sessions"`        // "start" or "refused"
+}
+
+// runSandbox tells what the kernel holds of a program, by starting one that tries.
+func runSandbox(ctx context.Context, env Env, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	held, err := drain.Caged(env.Cage, v.cfg.Sandbox, v.repo.CommonDir())
+	if err != nil {
+		return err
+	}
+	s := sandboxStatus{System: runtime.GOOS + "/" + runtime.GOARCH, Enforce: v.cfg.Sandbox.Enforce, Network: v.cfg.Sandbox.Network, CheckNetwork: v.cfg.Sandbox.CheckNetwork, Read: v.cfg.Sandbox.Read, Write: v.cfg.Sandbox.Write, Sessions: "start"}
+	tried, err := held.Try(ctx, env.Temp)
+	if err != nil {
+		s.Fault = err.Error()
+	}
+	s.Held, s.Trials, s.Loopback = tried.Held, tried.Trials, cmp.Or(s.Fault, tried.Loopback, "own")
+	if drain.Demand(ctx, held, env.Temp, v.cfg.Sandbox) != nil {
+		s.Sessions = "refused"
+	}
+	return show(env, asJSON, s, s.sandboxRows()...)
+}
+
+const onLoopback = "with network loopback: servers"
+
+// sandboxRows returns what, whether it is held, and what the kernel said.
+func (s sandboxStatus) sandboxRows() [][]string {
+	on := "on"
+	if s.Held.String() == "none" {
+		on = "off"
+	}
+	rows := [][]string{
+		{"sandbox", on, s.System + ": " + s.Held.String()},
+		{"enforce", s.Enforce, map[string]string{"start": "agents may start", "refused": "agents are refused: this machine cannot do what [sandbox] enforce asks"}[s.Sessions]},
+		{"network", "agents: " + s.Network + ", checks: " + s.CheckNetwork, "as odd.toml sets it; the rows that begin with a network tell what this machine does for that setting"},
+	}
+	if s.Fault != "" {
+		rows = append(rows, []string{"tried", "nothing could be tried", s.Fault})
+	} else {
+		row := []string{onLoopback, "own", "a program can connect to its own servers on 127.0.0.1, not to those of other programs"}
+		if s.Loopback != "own" {
+			row = []string{onLoopback, "shared", s.Loopback}
+		}
+		rows = append(rows, row)
+	}
+	for _, t := range s.Trials {
+		word := "ALLOWED"
+		if t.Held {
+			word = "blocked"
+		}
+		rows = append(rows, []string{t.What, word, t.Detail})
+	}
+	if len(s.Held.Missing) > 0 {
+		rows = append(rows, []string{"missing", strings.Join(s.Held.Missing, "; "), ""})
+	}
+	return rows
 }
