@@ -53,19 +53,17 @@ func readIndexPage(l indexBuilder, file string, b []byte) *indexPage {
 		p.noteLink(link)
 	}
 	p.sections = []indexSection{{from: top}}
-	fence := ""
+	fence, code := "", false
 	for n := top; n < len(p.lines); n++ {
 		line := strings.TrimRight(p.lines[n], " \t\r\n")
 		s := &p.sections[len(p.sections)-1]
 		level, title := parseHeading(line)
-		run := fenceRun(strings.TrimLeft(line, " "))
+		fence, code = TrackFence(fence, []byte(line))
 		e, listed := p.readEntry(n, on[n])
 		switch {
-		case fence != "" && strings.HasPrefix(run, fence):
-			fence = ""
-		case fence != "" || line == "":
-		case run != "":
-			fence, p.prose = run, true
+		case code:
+			p.prose = true
+		case line == "":
 		case level > 0:
 			s.to = n
 			p.sections = append(p.sections, indexSection{level: level, title: title, from: n})

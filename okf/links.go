@@ -187,7 +187,7 @@ func (a *Atom) CodeBlocks() (out []CodeBlock) {
 			text, comment = cutComments(text, comment)
 		}
 		before, code := fence, false
-		fence, code = trackFence(fence, text)
+		fence, code = TrackFence(fence, text)
 		switch n := len(out) - 1; {
 		case code && before == "":
 			out = append(out, CodeBlock{Info: strings.TrimSpace(strings.TrimLeft(string(text), " ")[len(fence):]), Line: line, Open: true})

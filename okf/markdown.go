@@ -125,7 +125,7 @@ func blankOut(src []byte, large bool) []byte {
 		drop := countContainers(line) > deepLine
 		if large {
 			var code bool
-			fence, code = trackFence(fence, line)
+			fence, code = TrackFence(fence, line)
 			drop = drop || code || len(line) > longLine
 		}
 		if drop {
@@ -145,9 +145,9 @@ func blankLine(line []byte) []byte {
 	return out
 }
 
-// trackFence reports whether a line is fenced code or a fence, and which fence is open
+// TrackFence reports whether a line is fenced code or a fence, and which fence is open
 // after it. fence was open before it.
-func trackFence(fence string, line []byte) (after string, code bool) {
+func TrackFence(fence string, line []byte) (after string, code bool) {
 	mark := fenceOf(line)
 	switch {
 	case fence == "":

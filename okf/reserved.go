@@ -79,13 +79,11 @@ func checkLogFile(file string, b []byte) []Problem {
 			skip = lineAt(b, blk.body) - 1
 		}
 	}
-	last, n, code := "", 0, false
+	last, n, fence, code := "", 0, "", false
 	for line := range strings.Lines(string(b)) {
 		n++
 		line = strings.TrimRight(line, " \t\r\n")
-		if strings.HasPrefix(line, "```") {
-			code = !code
-		}
+		fence, code = TrackFence(fence, []byte(line))
 		date, heading := strings.CutPrefix(line, "## ")
 		date = strings.TrimSpace(date)
 		switch {

@@ -288,39 +288,14 @@ func codeLen(s []byte) int {
 // maskFences returns a copy of body with fenced code replaced by spaces.
 func maskFences(body []byte) []byte {
 	out := bytes.Clone(body)
-	fence, at := "", 0
+	fence, code, at := "", false, 0
 	for line := range bytes.Lines(out) {
-		mark := fenceMark(line)
-		inside := fence != ""
-		switch {
-		case !inside:
-			fence = mark
-		case strings.HasPrefix(mark, fence) && string(bytes.Trim(line, " \t>\r\n")) == mark:
-			fence = ""
-		}
-		if inside || mark != "" {
+		if fence, code = okf.TrackFence(fence, bytes.TrimLeft(line, " \t>")); code { // also within a list or a quote
 			maskBytes(out[at : at+len(line)])
 		}
 		at += len(line)
 	}
 	return out
-}
-
-// fenceMark returns the run of three or more "`" or "~" that a line begins with, also
-// within a list or a quote.
-func fenceMark(line []byte) string {
-	s := bytes.TrimLeft(line, " \t>")
-	if len(s) < 3 || s[0] != '`' && s[0] != '~' {
-		return ""
-	}
-	n := 0
-	for n < len(s) && s[n] == s[0] {
-		n++
-	}
-	if n < 3 || s[0] == '`' && bytes.IndexByte(s[n:], '`') >= 0 {
-		return ""
-	}
-	return string(s[:n])
 }
 
 // maskBytes replaces everything but line breaks with spaces.
