@@ -99,12 +99,13 @@ func (v *view) citedBy(a proposedAtom, base repo.OID) ([]citation, error) {
 			continue
 		}
 		all := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+		doc, _, _ := okf.ParsePage(s.Resource, b) // of what does not read there is no heading
 		for _, p := range places {
 			c := citation{Resource: s.Resource, From: p[0]}
 			if p[1] > len(all) {
 				c.Missing = fmt.Sprintf("it has %s", countNoun(len(all), "line"))
 			} else {
-				c.Lines, c.Heading = all[p[0]-1:p[1]], headingAbove(all[:p[0]-1])
+				c.Lines, c.Heading = all[p[0]-1:p[1]], headingAbove(doc, p[0])
 			}
 			out = append(out, c)
 		}
@@ -112,23 +113,11 @@ func (v *view) citedBy(a proposedAtom, base repo.OID) ([]citation, error) {
 	return out, nil
 }
 
-// headingAbove returns the last heading of lines, "" for none.
-func headingAbove(lines []string) (heading string) {
-	fence := ""
-	for i, l := range lines {
-		l = strings.TrimRight(l, " \t\r")
-		mark := l[:len(l)-len(strings.TrimLeft(l, "`~"))]
-		under := strings.Trim(l, "=") == "" || strings.Trim(l, "-") == ""
-		switch text := strings.TrimLeft(l, "#"); {
-		case len(mark) >= 3 && fence == "":
-			fence = mark
-		case fence != "" && strings.HasPrefix(mark, fence) && mark == l:
-			fence = ""
-		case fence != "":
-		case text != l && strings.HasPrefix(text, " "):
-			heading = strings.TrimRight(strings.TrimSpace(text), "# ")
-		case l != "" && under && i > 0 && strings.TrimSpace(lines[i-1]) != "":
-			heading = strings.TrimSpace(lines[i-1])
+// headingAbove returns the last heading of a document above a line, "" for none.
+func headingAbove(doc okf.Atom, line int) (heading string) {
+	for _, h := range doc.Headings() {
+		if h.Line < line {
+			heading = h.Text
 		}
 	}
 	return heading

@@ -21,7 +21,8 @@ func TestHeadingAbove(t *testing.T) {
 		"# One\n```sh\n# comment\n```":  "One",
 		"# One\n````\n```\n# a\n````\n": "One",
 	} {
-		if got := headingAbove(strings.Split(text, "\n")); got != want {
+		doc, _, _ := okf.ParsePage("a.md", []byte(text))
+		if got := headingAbove(doc, 1+strings.Count(text, "\n")); got != want {
 			t.Errorf("headingAbove(%q) = %q, want %q", text, got, want)
 		}
 	}

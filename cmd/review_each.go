@@ -367,13 +367,8 @@ func (w *walker) giveToRole(ctx context.Context, a proposedAtom, d review.Decide
 	if err != nil {
 		return d, err
 	}
-	isRole := func(typ string) bool { return strings.EqualFold(typ, "role") }
-	if is := g.Target(role, ""); is == nil || !isRole(is.Type) {
-		var known []string
-		for _, r := range g.OfType(isRole) {
-			known = append(known, string(r.ID))
-		}
-		return d, fmt.Errorf("%q is no role; the roles are %s", role, strings.Join(known, ", "))
+	if why := whyNoRole(g, role); why != "" {
+		return d, errors.New(why)
 	}
 	w.owner, d.Edited, d.Take = role, b, review.Accept
 	return d, nil

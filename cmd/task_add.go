@@ -171,15 +171,20 @@ func (v *view) checkNames(verb, kind, role string) error {
 		}
 		return usage("%s: unknown kind %q; %s", verb, kind, way)
 	}
-	if role == "" {
-		return nil
+	if why := whyNoRole(v.graph, role); role != "" && why != "" {
+		return usage("%s: %s", verb, why)
 	}
+	return nil
+}
+
+// whyNoRole says why a name is not that of a role, "" where it is.
+func whyNoRole(g *okf.Graph, role string) string {
 	isRole := func(typ string) bool { return strings.EqualFold(typ, "role") }
-	if a, err := v.graph.Find(role); err == nil && isRole(a.Type) {
-		return nil
+	if a, err := g.Find(role); err == nil && isRole(a.Type) {
+		return ""
 	}
 	var roles []string
-	for _, a := range v.graph.OfType(isRole) {
+	for _, a := range g.OfType(isRole) {
 		roles = append(roles, string(a.ID))
 	}
 	way := "the roles are " + strings.Join(roles, ", ")
@@ -188,7 +193,7 @@ func (v *view) checkNames(verb, kind, role string) error {
 	} else if len(roles) == 0 {
 		way = "there is none yet; a role is an atom of type role"
 	}
-	return usage("%s: no role %q; %s", verb, role, way)
+	return fmt.Sprintf("no role %q; %s", role, way)
 }
 
 // fileTask returns the changes that file a new task, and their message.
