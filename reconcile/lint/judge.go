@@ -22,6 +22,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -208,10 +209,22 @@ func (v *Verdict) count() {
 // hash and one change are the same.
 func RulesHash(p Options) string {
 	p.Limits = p.Limits.Filled()
-	b, err := json.Marshal(map[string]any{"edition": edition, "rules": Rules(), "measures": measures(), "patterns": describeRules(), "policy": p})
-	if err != nil {
-		panic("unreachable: " + err.Error()) // strings, numbers and lists always encode
-	}
-	h := sha256.Sum256(b)
+	around := encodedRules()
+	h := sha256.Sum256(slices.Concat(around[0], encode(p), around[1]))
 	return hex.EncodeToString(h[:])
+}
+
+// encodedRules is what RulesHash hashes before and after the policy.
+var encodedRules = sync.OnceValue(func() [2][]byte {
+	before := encode(map[string]any{"edition": edition, "measures": measures(), "patterns": describeRules()})
+	return [2][]byte{append(before[:len(before)-1], `,"policy":`...), append(append([]byte(`,"rules":`), encode(Rules())...), '}')}
+})
+
+// encode encodes strings, numbers and lists of them.
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("unreachable: " + err.Error())
+	}
+	return b
 }
