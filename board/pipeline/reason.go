@@ -1,6 +1,9 @@
 package pipeline
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Reason is the code an ending carries. The list is closed.
 type Reason string
@@ -125,4 +128,136 @@ func (r Reason) row() (reasonRow, bool) {
 		return reasonRow{}, false
 	}
 	return reasons[i], true
+}
+
+// Meaning is what a code means that a session's work is sent back or stopped for.
+type Meaning struct{ Code, Text string }
+
+func lookUp(of []Meaning, code string) string {
+	for _, m := range of {
+		if m.Code == code {
+			return m.Text
+		}
+	}
+	return ""
+}
+
+// Held is why a change that configuration and its tier would let land by itself
+// waits for a person like every other.
+type Held string
+
+// The codes, as the fact FactHeld has them.
+const (
+	HeldAtoms    Held = "carries_atoms"
+	HeldUnseen   Held = "nobody_to_see_it"
+	HeldDeclined Held = "preview_declined"
+	HeldMoved    Held = "target_moved"
+	HeldActive   Held = "human_active_on_target"
+	HeldRefused  Held = "landing_refused"
+	HeldKind     Held = "kind_rejected"
+)
+
+// Helds says of every code what it means. Nothing changes it.
+func Helds() []Meaning {
+	return []Meaning{
+		{string(HeldAtoms), "the agent delivered atoms too, and only a person's approval adds those"},
+		{string(HeldUnseen), "its tier is NOTIFY_APPLY, and no person was at a terminal to look at it"},
+		{string(HeldDeclined), "a person saw it at the terminal and did not let it land"},
+		{string(HeldMoved), "the target branch moved after the change was made, so what would land was not checked"},
+		{string(HeldActive), "a person is working on a file that it writes: uncommitted, open in an editor, or saved in the last three minutes"},
+		{string(HeldRefused), "it could not land: the push was refused, a checkout was in the way, or the board was paused"},
+		{string(HeldKind), "people rejected the last three results of its kind of task; once they accept one, changes land again"},
+	}
+}
+
+// ExplainHeld says what a code means, "" for a word that is none.
+func ExplainHeld(h Held) string { return lookUp(Helds(), string(h)) }
+
+// Stops says of every reason to stop a repair what it means, in their order.
+func Stops() []Meaning {
+	return []Meaning{
+		{string(StopDeadline), "too little time was left for a repair"},
+		{string(StopTimebox), "the repair took as long as [pipeline] repair_timebox allows; raise it in odd.toml if the checks alone take that long"},
+		{string(StopIterations), "it was repaired as often as it may be"},
+		{string(StopRuns), "its checks ran as often as they may"},
+		{string(StopGenerate), "the agent's session for the repair failed, for the reason after the colon"},
+		{string(StopEmpty), "the agent delivered no file for the repair"},
+		{string(StopLines), "the repair changes more lines than a repair may"},
+		{string(StopFiles), "the repair changes more files than a repair may"},
+		{string(StopUnusable), "the repair does not contain every file of the change exactly once"},
+		{string(StopSandbox), "odd could not make the folder in which the checks run; free some disk space (df -h), then `odd task ready TASK`"},
+		{string(StopEnv), "the failure is not in the change but in a command, a module, a permission or a rule, named after the colon; correct that first, because another try would fail the same way"},
+		{string(StopCircle), "the same change failed in the same way as before"},
+		{string(StopStreak), "several tries in a row made nothing better"},
+		{string(StopClass), "it failed in the same way, named after the colon, as often as it may"},
+	}
+}
+
+// Unrepaired is the note of a repair that stopped, in words: what its reason means, the
+// reason, and what was said where the reason does not say enough.
+func Unrepaired(note string) string {
+	code, said, _ := strings.Cut(note, ": ")
+	code, _, _ = strings.Cut(code, "; ")
+	bare, _, _ := strings.Cut(code, ":")
+	means := lookUp(Stops(), bare)
+	if means == "" {
+		return note
+	}
+	text := means + " [" + code + "]"
+	if said != "" && !strings.Contains(note[:len(note)-len(said)], "; ") {
+		text += ": " + said
+	}
+	return text
+}
+
+// CheckFindings says what is found about a change with its checks and its handoffs in view.
+func CheckFindings() []Meaning {
+	return []Meaning{
+		{"beyond_findings", "a resolver changed a file that no finding of its handoff is about"},
+		{"beyond_plan", "the change has a file that the plan it was made from does not name"},
+		{"check_empty", "a command that should check the change names no program"},
+		{"check_edited", "the change edits a file that one of its checks reads"},
+		{"check_skipped", "no check covers a part of the change"},
+	}
+}
+
+// Faults says of every code that a delivery of a session is sent back for what it
+// means, sorted. The codes of paths and of files are those of the iron gate.
+func Faults() []Meaning {
+	return []Meaning{
+		{"bad-name", "a file name in the agent's scratch clone is not valid on every system"},
+		{"base_unreadable", "a file that the change writes cannot be read in the commit it is made on"},
+		{"case-collision", "two file names differ only in upper and lower case"},
+		{"converted", "git would store a file as other bytes than odd judged, because of a filter, an encoding or line ends"},
+		{"in_bundle", "a change writes a file of the bundle, which only atoms may change"},
+		{"json", "the delivery is not one JSON object of its schema"},
+		{"missing_file_path", "a file of the change block has no file_path"},
+		{"missing_full_content", "a file of the change block has no full_content"},
+		{"missing_reason", "the agent says that there is nothing to do, and not why"},
+		{"nested-repository", "the agent's scratch clone contains another git repository"},
+		{"no_candidates", "the delivery has no candidate (version of the change)"},
+		{"no_files", "the delivery has no file"},
+		{"noop_with_candidates", "the agent says that there is nothing to do, and delivers a change"},
+		{"noop_with_writes", "the agent says that there is nothing to do, and wrote files"},
+		{"not-a-file", "something in the agent's scratch clone is neither a file nor a folder"},
+		{"not_a_file", "something in the change is not a regular file"},
+		{"nothing_delivered", "the task asks for a change of files, and the agent delivered none"},
+		{"path_taken", "the path of a new file is taken: by a file, or by a name that differs only in case"},
+		{"plan_dangling", "a step of the plan depends on a file that the plan does not name"},
+		{"plan_no_overlap", "the plan changes none of the task's files"},
+		{"plan_order", "a step of the plan comes before a step that it depends on, or they wait for each other"},
+		{"plan_path_twice", "the plan names a file twice"},
+		{"submodule", "the agent's scratch clone contains a submodule"},
+		{"symlink", "the agent's scratch clone contains a symbolic link, and a change may hold only files"},
+		{"too-deep", "the folders of the agent's scratch clone are nested too deep"},
+		{"too-large", "the changed files are too large together"},
+		{"too-many-files", "too many files were changed"},
+		{"too_large", "the delivery has more bytes than odd reads"},
+		{"too_many_candidates", "the delivery has too many candidates (versions of the change)"},
+		{"tree-gone", "the agent deleted its own scratch clone"},
+		{"two_deliveries", "the agent changed files in its scratch clone and also delivered a change block"},
+		{"unchanged", "a file of the change is the same as before"},
+		{"unknown_version", "odd does not read this schema_version"},
+		{"unreadable", "a file of the agent's scratch clone cannot be read"},
+	}
 }

@@ -3,11 +3,14 @@ package stream
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -131,4 +134,128 @@ func word(v any) string {
 		return ""
 	}
 	return s
+}
+
+// Events is a batch, what a session is given at once: events of one channel, in order.
+type Events struct {
+	Channel string
+	List    []Event // may be empty where all of it was missed
+	Missed  *Missed // nil: nothing was summarised since the channel's last batch
+}
+
+// Missed sums up events that were given up.
+type Missed struct {
+	Count       int64
+	First, Last int64            // lines of the stream
+	Types       map[string]int64 // by type, "" for none; at most maxTypes, the rest under "other types"
+}
+
+func (m *Missed) add(e Event) {
+	name := e.Type
+	if _, ok := m.Types[name]; !ok && len(m.Types) >= maxTypes {
+		name = "other types"
+	}
+	m.Types[name]++
+	m.Count++
+	m.Last = e.Line
+}
+
+// String says what was missed in a line, the most frequent type first.
+func (m *Missed) String() string {
+	names := slices.SortedFunc(maps.Keys(m.Types), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m.Types[b], m.Types[a]), cmp.Compare(a, b))
+	})
+	var by []string
+	for _, n := range names {
+		by = append(by, fmt.Sprintf("%d %s", m.Types[n], cmp.Or(n, "without a type")))
+	}
+	return fmt.Sprintf("%d events were passed over, lines %d to %d: %s", m.Count, m.First, m.Last, strings.Join(by, ", "))
+}
+
+// Lines are the first and the last line of the batch's events, 0 where it has none.
+func (b Events) Lines() (first, last int64) {
+	if len(b.List) == 0 {
+		return 0, 0
+	}
+	return b.List[0].Line, b.List[len(b.List)-1].Line
+}
+
+// String is the batch as a session reads it: what was missed, then its events,
+// one a line.
+func (b Events) String() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "channel %s\n", b.Channel)
+	if b.Missed != nil {
+		fmt.Fprintf(&out, "%s\n", b.Missed)
+	}
+	for _, e := range b.List {
+		fmt.Fprintf(&out, "%d\t%s", e.Line, e.Text)
+		if e.Cut > 0 {
+			fmt.Fprintf(&out, "[cut here: %d bytes more]", e.Cut)
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// Next waits for a batch. The error is io.EOF when the source has ended and all
+// was delivered, the source's own, or the context's.
+func (s *Stream) Next(ctx context.Context) (Events, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return Events{}, err
+		}
+		b, ok, err := s.take()
+		if ok || err != nil {
+			return b, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.wake:
+		}
+	}
+}
+
+// take takes a batch if there is one to be taken.
+func (s *Stream) take() (b Events, ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case len(s.held) == 0 && s.ended:
+		for _, name := range slices.Sorted(maps.Keys(s.missed)) {
+			return s.addMissed(Events{Channel: name}), true, nil
+		}
+		return Events{}, false, cmp.Or(s.err, io.EOF)
+	case len(s.held) == 0, !s.ended && !s.due && len(s.held) < Batch && !s.full():
+		return Events{}, false, nil
+	}
+	b.Channel = s.held[0].Channel
+	var left []Event
+	size := 0
+	for i, e := range s.held {
+		if e.Channel != b.Channel {
+			left = append(left, e)
+			continue
+		}
+		if len(b.List) == Batch || len(b.List) > 0 && size+len(e.Text) > maxBatch {
+			left = append(left, s.held[i:]...)
+			break
+		}
+		b.List = append(b.List, e)
+		size += len(e.Text)
+	}
+	s.held, s.bytes, s.due = left, s.bytes-size, false
+	s.count.Delivered += int64(len(b.List))
+	if len(left) > 0 {
+		s.linger()
+	}
+	signal(s.room)
+	return s.addMissed(b), true, nil
+}
+
+// addMissed returns b with what its channel missed.
+func (s *Stream) addMissed(b Events) Events {
+	b.Missed = s.missed[b.Channel]
+	delete(s.missed, b.Channel)
+	return b
 }

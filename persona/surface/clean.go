@@ -1,10 +1,15 @@
 package surface
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // clean takes the persona glyphs out of s and says which, in order.
@@ -94,4 +99,128 @@ func opens(left string) bool {
 func closes(right string) bool {
 	r, n := utf8.DecodeRuneInString(right)
 	return n == 0 || unicode.IsSpace(r) || unicode.In(r, unicode.Pe, unicode.Pf) || strings.ContainsRune(".,;:!?…", r)
+}
+
+// characterGlyphs are the standard glyphs that carry a persona's character (canon: the
+// voices' brand guides): the signatures, the river's and the tower's.
+func characterGlyphs() []string {
+	return strings.Fields("🦦 🦅 🌊 🪨 🪵 🌿 🏞️ 🌀 🗼 🛫 🛬 📡")
+}
+
+// functionalGlyphs carry a state, and stay everywhere.
+func functionalGlyphs() []string { return strings.Fields("✅ 🟢 ⚠️ 🔴 ⏳ 🟡") }
+
+// glyphs are the persona's glyphs of one contract, each folded.
+type glyphs struct {
+	persona map[string]bool
+	first   map[rune]bool // what a persona glyph begins with
+	alone   map[rune]bool // a standard one, which is one character and never part of another picture
+}
+
+// glyphsOf lays the profiles' own glyphs over the standard ones. What is no
+// picture is no glyph, so that a profile cannot take letters out of texts.
+func glyphsOf(c contract.Contract) glyphs {
+	g := glyphs{map[string]bool{}, map[rune]bool{}, map[rune]bool{}}
+	for _, x := range characterGlyphs() {
+		g.add(x)
+		r, _ := utf8.DecodeRuneInString(x)
+		g.alone[r] = true
+	}
+	for _, p := range speakers(c) {
+		for _, x := range p.Glyphs.Signature {
+			g.add(x)
+		}
+		for _, xs := range p.Glyphs.Palettes {
+			for _, x := range xs {
+				g.add(x)
+			}
+		}
+	}
+	return g
+}
+
+func (g glyphs) add(text string) {
+	for x := range clusters(text) {
+		if !picture(x) || isFunctional(x) {
+			continue
+		}
+		g.persona[fold(x)] = true
+		r, _ := utf8.DecodeRuneInString(fold(x))
+		g.first[r] = true
+	}
+}
+
+func isFunctional(cluster string) bool {
+	return slices.ContainsFunc(functionalGlyphs(), func(x string) bool { return fold(x) == fold(cluster) })
+}
+
+// speakers are the profiles that a contract lets speak.
+func speakers(c contract.Contract) []*contract.Profile {
+	var ps []*contract.Profile
+	if c.Persona != nil {
+		ps = append(ps, c.Persona)
+	}
+	for _, p := range c.Participants {
+		if p != nil {
+			ps = append(ps, p)
+		}
+	}
+	return ps
+}
+
+// has reports whether a grapheme cluster is a persona's glyph, in whatever skin.
+func (g glyphs) has(cluster string) bool {
+	if isFunctional(cluster) {
+		return false
+	}
+	if g.persona[fold(cluster)] {
+		return true
+	}
+	found := false
+	for _, r := range cluster {
+		if decorates(r) {
+			continue
+		}
+		if found = g.persona[string(r)]; !found {
+			return false
+		}
+	}
+	return found
+}
+
+// fold drops the selector that says how a glyph is drawn: both spellings occur.
+func fold(cluster string) string { return strings.ReplaceAll(cluster, "\ufe0f", "") }
+
+// decorates reports whether r changes how a glyph looks and not what it is.
+func decorates(r rune) bool {
+	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) || r >= 0x1F3FB && r <= 0x1F3FF
+}
+
+// clusters walks the grapheme clusters of s.
+func clusters(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		state := -1
+		for s != "" {
+			var x string
+			x, s, _, state = uniseg.FirstGraphemeClusterInString(s, state)
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// pictures are the signs below U+1F000 that are drawn as pictures unasked.
+var pictures = &unicode.RangeTable{R16: []unicode.Range16{
+	{0x231A, 0x231B, 1}, {0x23E9, 0x23EC, 1}, {0x23F0, 0x23F3, 3}, {0x25FD, 0x25FE, 1}, {0x2614, 0x2615, 1},
+	{0x2648, 0x2653, 1}, {0x267F, 0x2693, 20}, {0x26A1, 0x26AA, 9}, {0x26AB, 0x26BD, 18}, {0x26BE, 0x26C4, 6},
+	{0x26C5, 0x26CE, 9}, {0x26D4, 0x26EA, 22}, {0x26F2, 0x26F3, 1}, {0x26F5, 0x26FA, 5}, {0x26FD, 0x2705, 8},
+	{0x270A, 0x270B, 1}, {0x2728, 0x274C, 36}, {0x274E, 0x274E, 1}, {0x2753, 0x2755, 1}, {0x2757, 0x2757, 1},
+	{0x2795, 0x2797, 1}, {0x27B0, 0x27BF, 15}, {0x2B1B, 0x2B1C, 1}, {0x2B50, 0x2B55, 5},
+}}
+
+// picture reports whether a cluster is drawn as a picture.
+func picture(cluster string) bool {
+	r, n := utf8.DecodeRuneInString(cluster)
+	return r >= 0x1F000 && r <= 0x1FAFF || unicode.Is(pictures, r) || n < len(cluster) && strings.ContainsAny(cluster, "\ufe0f\u20e3")
 }

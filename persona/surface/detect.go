@@ -1,7 +1,11 @@
 package surface
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/odd-cli/odd/persona/contract"
 )
@@ -80,4 +84,82 @@ func heuristic() []Detector {
 		{Name: "unchanged-fix", Modes: in(contract.Resolution), Trips: "nothing was changed for a finding that should be fixed", notice: unchangedFix},
 		{Name: "unmarked-turn", Trips: "a turn of a dialogue has no marker (holding, yielding or done)", notice: unmarkedTurn},
 	}, wordings()...)
+}
+
+// wording is a detector that reads words: any of its phrases, whole words in
+// any case, in what is said to somebody.
+type wording struct {
+	name    string
+	modes   []contract.Mode
+	trips   string
+	advice  string
+	phrases []string
+}
+
+// wordings lists the detectors that go by words.
+func wordings() []Detector {
+	table := []wording{
+		{"speculative-certainty", in(contract.Planning), "an assumption is stated as a fact", "mark what is not verified as assumed", []string{
+			"certainly", "definitely", "obviously", "undoubtedly", "without a doubt", "guaranteed", "will always", "will never", "cannot fail", "clearly"}},
+		{"planning-executes", in(contract.Planning), "a plan says that it was carried out", "a plan builds nothing; hand over to a builder", []string{
+			"i have built", "i built", "i implemented", "i have implemented", "i created", "i committed", "i changed", "is implemented now"}},
+		{"mid-build-pivot", in(contract.Execution), "the agent changed its course while building", "note the concern and carry it forward", []string{
+			"change of plan", "changing the plan", "different approach", "better approach", "pivot", "pivoting", "switching to", "instead of the plan", "rather than the plan", "decided to use"}},
+		{"certification", in(contract.Execution, contract.Resolution), "the agent certifies its own work", "claim what was done; a fresh validator says whether it holds", []string{
+			"this is fixed", "is now fixed", "are now fixed", "is fixed now", "fully fixed", "verified", "validated", "certified", "lgtm", "passes review"}},
+		{"redesign", in(contract.Validation), "a finding proposes another design", "report the defect; a design goes back to planning by a reversion", []string{
+			"redesign", "redesigned", "rewrite", "rewritten", "rearchitect", "new architecture", "different architecture", "better design", "should be replaced", "start over"}},
+		{"inline-fix", in(contract.Validation), "a validator says that it repaired something", "a finding is a report, never a patch", []string{
+			"i fixed", "i have fixed", "i corrected", "i changed", "i patched", "i updated", "fixed it"}},
+		{"new-requirement", in(contract.Resolution), "a repair adds something new", "do what the finding's disposition says; what is new goes back by a reversion", []string{
+			"new requirement", "while i was there", "while i was at it", "also added", "i also", "in addition", "additionally", "should also", "new feature"}},
+		{"voice-words", nil, "the text has words that the rules about voice avoid", "say it plainly", []string{
+			"great work, but", "whoopsie", "someone forgot", "i might be wrong, but"}},
+	}
+	out := make([]Detector, 0, len(table)+1)
+	for _, w := range table {
+		out = append(out, Detector{Name: w.name, Modes: w.modes, Trips: w.trips, notice: w.notice})
+	}
+	return append(out, Detector{Name: "alarm", Trips: "the text has CRITICAL with an exclamation mark", notice: alarm})
+}
+
+func (w wording) notice(l look) (out []contract.Hint) {
+	for t := range l.walkSaid() {
+		if p := mention(*t.s, w.phrases); p != "" {
+			out = append(out, contract.Hint{At: t.at, Message: fmt.Sprintf("%q; %s", p, w.advice)})
+		}
+	}
+	return out
+}
+
+func alarm(l look) (out []contract.Hint) {
+	for t := range l.walkSaid() {
+		for line := range strings.Lines(*t.s) {
+			if _, after, ok := strings.Cut(line, "CRITICAL"); ok && strings.Contains(after, "!") {
+				out = append(out, contract.Hint{At: t.at, Message: "CRITICAL with an exclamation mark; say what breaks and for whom"})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// mention is the first of the phrases that s holds as whole words, "" for none.
+func mention(s string, phrases []string) string {
+	s = strings.ToLower(s)
+	for _, p := range phrases {
+		for rest, before := s, ""; ; {
+			i := strings.Index(rest, p)
+			if i < 0 {
+				break
+			}
+			before, rest = rest[:i], rest[i+len(p):]
+			l, _ := utf8.DecodeLastRuneInString(before)
+			r, _ := utf8.DecodeRuneInString(rest)
+			if !unicode.IsLetter(l) && !unicode.IsLetter(r) {
+				return p
+			}
+		}
+	}
+	return ""
 }
