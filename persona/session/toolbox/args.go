@@ -79,28 +79,25 @@ func schemaFor(params []param) json.RawMessage {
 	return out
 }
 
-// args are the checked arguments of a call.
-type args struct {
-	texts map[string]string
-	ints  map[string]int
-	words map[string][]string
-	raw   map[string]json.RawMessage
-	given map[string]bool
-}
+// args are the checked arguments of a call, those that were given.
+type args map[string]json.RawMessage
 
-func (a args) text(name string) string { return a.texts[name] }
+func (a args) text(name string) string { return given[string](a, name, "") }
 
 // num is an integer argument, or def where it was not given.
-func (a args) num(name string, def int) int {
-	if !a.given[name] {
-		return def
-	}
-	return a.ints[name]
+func (a args) num(name string, def int) int { return given(a, name, def) }
+
+func (a args) words(name string) []string { return given[[]string](a, name, nil) }
+
+func given[T any](a args, name string, v T) T {
+	_ = json.Unmarshal(a[name], &v) // it was checked, or there is none
+	return v
 }
 
-// readArgs reads the arguments of a call. The error names the field.
+// readArgs reads the arguments of a call. The error names the field. A null is one that was
+// not given.
 func readArgs(raw json.RawMessage, params []param) (args, error) {
-	a := args{texts: map[string]string{}, ints: map[string]int{}, words: map[string][]string{}, raw: map[string]json.RawMessage{}, given: map[string]bool{}}
+	a := args{}
 	fields, err := members(raw)
 	if err != nil {
 		return a, err
@@ -110,12 +107,16 @@ func readArgs(raw json.RawMessage, params []param) (args, error) {
 		if i < 0 {
 			return a, fmt.Errorf("%q is no argument; the arguments are %s", clip(name, 64), names(params))
 		}
-		if err := a.take(params[i], v); err != nil {
+		if string(v) == "null" {
+			continue
+		}
+		if err := params[i].check(v); err != nil {
 			return a, fmt.Errorf("%s: %w", name, err)
 		}
+		a[name] = v
 	}
 	for _, p := range params {
-		if p.must && !a.given[p.name] {
+		if p.must && a[p.name] == nil {
 			return a, fmt.Errorf("%s: is missing; %s", p.name, p.about)
 		}
 	}
@@ -133,33 +134,27 @@ func names(params []param) string {
 	return strings.Join(out, ", ")
 }
 
-// take reads one argument as its param has it. A null is one that was not given.
-func (a args) take(p param, v json.RawMessage) error {
-	if string(v) == "null" {
-		return nil
-	}
-	a.given[p.name] = true
+// check holds one argument to its param.
+func (p param) check(v json.RawMessage) error {
 	switch p.kind {
 	case isText:
-		return a.takeText(p, v)
+		return p.checkText(v)
 	case isInt:
 		var n int
 		if json.Unmarshal(v, &n) != nil || n < 0 || n > p.upperBound() {
 			return fmt.Errorf("want an integer from 0 to %d", p.upperBound())
 		}
-		a.ints[p.name] = n
 	case isWords:
-		return a.takeWords(p, v)
+		return p.checkWords(v)
 	case isAny:
 		if v[0] != '{' || len(v) > p.upperBound() {
 			return fmt.Errorf("want an object of at most %d bytes", p.upperBound())
 		}
-		a.raw[p.name] = v
 	}
 	return nil
 }
 
-func (a args) takeText(p param, v json.RawMessage) error {
+func (p param) checkText(v json.RawMessage) error {
 	var s string
 	switch {
 	case json.Unmarshal(v, &s) != nil:
@@ -171,11 +166,10 @@ func (a args) takeText(p param, v json.RawMessage) error {
 	case p.must && s == "" && p.most == 0:
 		return fmt.Errorf("is empty; %s", p.about)
 	}
-	a.texts[p.name] = s
 	return nil
 }
 
-func (a args) takeWords(p param, v json.RawMessage) error {
+func (p param) checkWords(v json.RawMessage) error {
 	var list []*string
 	if json.Unmarshal(v, &list) != nil || len(list) > p.upperBound() {
 		return fmt.Errorf("want a list of at most %d texts", p.upperBound())
@@ -184,7 +178,6 @@ func (a args) takeWords(p param, v json.RawMessage) error {
 		if s == nil || len(*s) > mostText || strings.ContainsRune(*s, 0) {
 			return fmt.Errorf("element %d: want a text of at most %d bytes", i, mostText)
 		}
-		a.words[p.name] = append(a.words[p.name], *s)
 	}
 	return nil
 }

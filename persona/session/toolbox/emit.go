@@ -68,8 +68,8 @@ func atomBlock(c *call) block {
 	return k
 }
 
-func changeBlock(c *call) block { return block{word: "change", text: indentJSON(c.args.raw["change"])} }
-func jsonBlock(c *call) block   { return block{word: "json", text: indentJSON(c.args.raw["object"])} }
+func changeBlock(c *call) block { return block{word: "change", text: indentJSON(c.args["change"])} }
+func jsonBlock(c *call) block   { return block{word: "json", text: indentJSON(c.args["object"])} }
 func textBlock(c *call) block {
 	return block{word: c.args.text("word"), text: []byte(c.args.text("text"))}
 }
@@ -81,7 +81,7 @@ func finishBlock(c *call) block {
 			v[name] = s
 		}
 	}
-	if m := c.args.words["missing"]; len(m) > 0 {
+	if m := c.args.words("missing"); len(m) > 0 {
 		v["missing"] = m
 	}
 	text, err := json.MarshalIndent(v, "", "  ")

@@ -149,7 +149,10 @@ func (c *call) outside() (string, bool) {
 // denySize holds for a text or an object that is longer than a file may be.
 func (c *call) denySize() (string, bool) {
 	for _, p := range c.params {
-		n := max(len(c.args.texts[p.name]), len(c.args.raw[p.name]))
+		n := len(c.args.text(p.name))
+		if p.kind == isAny {
+			n = len(c.args[p.name])
+		}
 		if most := c.b.o.Limits.FileBytes; n > most && p.most > mostText {
 			return fmt.Sprintf("%s: is %d bytes, at most %d", p.name, n, most), true
 		}

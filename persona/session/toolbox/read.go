@@ -268,7 +268,7 @@ func (c *call) atom() (*okf.Atom, error) {
 
 // edges reads the kinds of edge that a call names.
 func (c *call) edges() ([]okf.EdgeKind, error) {
-	kinds, err := served.Kinds(c.args.words["edges"])
+	kinds, err := served.Kinds(c.args.words("edges"))
 	if err != nil {
 		return nil, failf("bad_arguments", "edges: %s", err.Error())
 	}

@@ -15,7 +15,7 @@ func runners(b *Box) []entry {
 	}
 	return []entry{
 		{Tool: Tool{Name: "run", Mutates: true, Description: "Runs a command in the repository's tree, without a shell: nothing is expanded, piped or redirected. It may begin: " + beginnings(b.o.Commands)},
-			kind: policy.Run, grant: "exec", argv: func(c *call) []string { return c.args.words["argv"] }, do: runCommand,
+			kind: policy.Run, grant: "exec", argv: func(c *call) []string { return c.args.words("argv") }, do: runCommand,
 			params: []param{{name: "argv", kind: isWords, must: true, about: "the words of the command, the program first"}}},
 		{Tool: Tool{Name: "run_tests", Mutates: true, Description: "Runs the project's own checks, by name."},
 			kind: policy.Run, grant: "exec", argv: check, do: runCommand,
