@@ -210,6 +210,11 @@ func slugify(s string) string {
 	return out
 }
 
+// NoTask says that the task of a name was not found, from the error of Graph.Find.
+func NoTask(err error) string {
+	return "task " + strings.Replace(err.Error(), okf.ErrNotFound.Error(), "no such task", 1)
+}
+
 // TitleID returns the id that a title gives: lower case, [a-z0-9-], at most 60 bytes, cut
 // after a word if one ends in the second half. It is "" for a title without such letters.
 func TitleID(s string) string {

@@ -303,7 +303,7 @@ func (e *examination) checkSandbox(ctx context.Context) {
 	case tried.Held.Landlock == 0:
 		e.addDiagnosis(warnLevel, "sandbox", "agents' programs can read and write what you can", "odd status --sandbox says why")
 	default:
-		e.addDiagnosis(wellLevel, "sandbox", tried.Held.String(), "")
+		e.addDiagnosis(wellLevel, "sandbox", describeSandbox(tried.Held.String()), "")
 	}
 }
 

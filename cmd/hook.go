@@ -149,7 +149,11 @@ func (h gitHook) putHook(env Env, c *cli.Context, now []byte) error {
 	if now == nil {
 		state = "absent"
 	}
-	return show(env, c.Bool("json"), map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": changed}, []string{h.name, strings.TrimSpace(h.path), state})
+	said := state
+	if now == nil && changed {
+		said = "removed"
+	}
+	return show(env, c.Bool("json"), map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": changed}, []string{h.name, strings.TrimSpace(h.path), said})
 }
 
 // writeHook writes the hook, or removes it for nil.

@@ -428,7 +428,11 @@ func describeAct(task, subject, body string, first func(string) string) string {
 	case first("Odd-Decision") != "":
 		return "decided " + first("Odd-Decision") + ": " + strings.TrimPrefix(subject, "decide: ")
 	case first("Odd-Gate") != "" && strings.HasPrefix(subject, "gate: "):
-		return "passed the " + first("Odd-Gate") + " gate: " + strings.TrimPrefix(subject, "gate: "+first("Odd-Gate")+", ") + reasonSuffix(body)
+		act := strings.TrimPrefix(subject, "gate: "+first("Odd-Gate")+", ")
+		if body == act {
+			body = "" // as where nobody gave a reason
+		}
+		return "passed the " + first("Odd-Gate") + " gate: " + act + reasonSuffix(body)
 	case first("Odd-Resumed-By") != "":
 		return "resumed the board"
 	}

@@ -161,7 +161,7 @@ func (f firstTasks) next(here cloneState) string {
 		}
 	}
 	if drains != "" && len(here.dirty) > 0 {
-		drains = fmt.Sprintf("git add and git commit %s, or git stash -u; then %s", firstOf(here.dirty), drains)
+		drains = fmt.Sprintf("git add and git commit %s; then %s", firstOf(here.dirty), drains)
 	}
 	review, blocked, backlog := f.First[board.Review], f.First[board.Blocked], f.First[board.Backlog]
 	switch {

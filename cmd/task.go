@@ -306,6 +306,10 @@ func runTaskShow(c *cli.Context, env Env, name string) error {
 		talk(env, "%s is done", t.ID)
 	case t.State == board.Review:
 		talk(env, "%s waits for your review; odd review %s shows the proposal", t.ID, t.ID)
+	case t.State == board.Blocked:
+		talk(env, "%s is blocked: %s", t.ID, or(t.BlockedReason, waits))
+	case t.State != board.Ready:
+		talk(env, "%s: %s", t.ID, waits)
 	default:
 		talk(env, "%s is %s, and odd drain does not work on it: %s", t.ID, t.State, waits)
 	}

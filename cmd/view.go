@@ -321,9 +321,9 @@ func (v *view) findTask(name string) (board.Task, error) {
 	}
 	if err != nil {
 		if n := len(board.Unread(v.problems)); n > 0 {
-			return board.Task{}, fmt.Errorf("task %w; %s in the task files, odd task list shows them", err, countNoun(n, "error"))
+			return board.Task{}, fmt.Errorf("%s; %s in the task files, odd task list shows them", board.NoTask(err), countNoun(n, "error"))
 		}
-		return board.Task{}, fmt.Errorf("task %w; odd task list shows the tasks", err)
+		return board.Task{}, fmt.Errorf("%s; odd task list shows the tasks", board.NoTask(err))
 	}
 	if twin := board.Twin(v.problems, a.Path); twin != nil {
 		return board.Task{}, v.fromTop(*twin)

@@ -125,7 +125,7 @@ func (x *wordIndex) nearestWord(w string) string {
 	if len(w) <= 3 {
 		return ""
 	}
-	best, away := "", 1+len(w)/3
+	best, away := "", min(1+len(w)/3, 3) // two changes at most
 	for _, l := range []*lexicon{x.rows, x.changed} {
 		for k, to := l.prefixRange(w[:1]); k < to; k++ {
 			s := l.nthWord(k)

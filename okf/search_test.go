@@ -207,7 +207,7 @@ func TestSpell(t *testing.T) {
 	t.Parallel()
 	g := library(t)
 	for in, want := range map[string]string{
-		"ledgr": "ledger", "mnth sums": "month sum", "ledger month": "", "zither": "", "": "", "Legder of mont": "ledger of month",
+		"ledgr": "ledger", "mnth sums": "month sum", "ledger month": "", "zither": "", "anchorman": "", "": "", "Legder of mont": "ledger of month",
 	} {
 		if got := g.Spell(in); got != want {
 			t.Errorf("Spell(%q) = %q, want %q", in, got, want)

@@ -351,7 +351,7 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	} else if half := r.Unmerged(ctx); len(half) > 0 {
 		return nil, refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit, or run git merge --abort", half[0], countMore(half))
 	} else if len(dirty) > 0 {
-		return nil, refuse("dirty", "%s: not committed%s, and odd drain reads only committed files; commit it, or run git stash -u", dirty[0], countMore(dirty))
+		return nil, refuse("dirty", "%s: has edits that are not committed%s, and odd drain reads only committed files; git add and git commit them", dirty[0], countMore(dirty))
 	}
 	d.at = s
 	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.addNote, Check: o.Check}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -53,7 +54,7 @@ func (bw *boardWriter) checkShared(ctx context.Context) error {
 
 func explainLocked(err error) error {
 	if errors.Is(err, repo.ErrBusy) {
-		return refuseBusy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err)
+		return refuseBusy("locked", "another odd drain runs in this clone: %s; try again when it has ended", strings.Replace(err.Error(), repo.ErrBusy.Error()+" ", "", 1))
 	}
 	return err
 }

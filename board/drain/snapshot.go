@@ -119,7 +119,7 @@ func snapshotOf(tip repo.OID, files fs.FS, cache state.Cache, before *snapshot) 
 func (s *snapshot) findTask(name string) (board.Task, error) {
 	a, err := s.graph.Find(name)
 	if err != nil {
-		return board.Task{}, fmt.Errorf("task %w; odd task list shows the tasks", err)
+		return board.Task{}, fmt.Errorf("%s; odd task list shows the tasks", board.NoTask(err))
 	}
 	t, ok := board.Find(s.tasks(), a.ID)
 	if !ok {

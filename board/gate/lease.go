@@ -220,7 +220,7 @@ func DraftOf(now time.Time, p Plan) File {
 		Frame:         "Find out what is worth doing next and file it as tasks.",
 		Success:       []string{"The next tasks are on the board, each with what would show that it is done."},
 		NonGoals:      []string{"Work that is not on the board.", "Changes outside the paths of this lease."},
-		RenewalPrompt: "What was reached since the last time, and is this still the most important thing to work on?",
+		RenewalPrompt: "Is this the most important thing to work on now?",
 		Scope:         Scope{Paths: slices.Clone(p.Paths)},
 	}
 	if len(l.Scope.Paths) == 0 {

@@ -68,7 +68,7 @@ func TestUnrepaired(t *testing.T) {
 	for note, want := range map[string]string{
 		"no_progress_streak; test: sh want.sh: exit 1":             "several tries in a row made nothing better [no_progress_streak]",
 		"timebox_exhausted":                                        "the repair took as long as [pipeline] repair_timebox allows; raise it in odd.toml if the checks alone take that long [timebox_exhausted]",
-		"generate_error:error: the agent changed nothing":          "the agent's session for the repair failed, for the reason after the colon [generate_error:error]: the agent changed nothing",
+		"generate_error:error: the agent changed nothing":          "the agent's next try failed [generate_error:error]: the agent changed nothing",
 		"diff_expansion_rejected: it changes 900 lines in 1 files": "the repair changes more lines than a repair may [diff_expansion_rejected]: it changes 900 lines in 1 files",
 		"something else":                                           "something else",
 	} {

@@ -180,7 +180,7 @@ func Stops() []Meaning {
 		{string(StopTimebox), "the repair took as long as [pipeline] repair_timebox allows; raise it in odd.toml if the checks alone take that long"},
 		{string(StopIterations), "it was repaired as often as it may be"},
 		{string(StopRuns), "its checks ran as often as they may"},
-		{string(StopGenerate), "the agent's session for the repair failed, for the reason after the colon"},
+		{string(StopGenerate), "the agent's next try failed"},
 		{string(StopEmpty), "the agent delivered no file for the repair"},
 		{string(StopLines), "the repair changes more lines than a repair may"},
 		{string(StopFiles), "the repair changes more files than a repair may"},

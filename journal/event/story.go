@@ -104,19 +104,19 @@ func (r Record) describeAnchor() string {
 		return fmt.Sprintf("released the permit of %s, left behind by %s", cmp.Or(r.Role, "a session"), r.DeadRun)
 	}
 	d := r.Anchor()
-	s := "was allowed to write nothing"
-	if len(d.Allow) > 0 {
-		s = "was allowed to write " + d.Allow[0]
-		if len(d.Allow) > 1 {
-			s += fmt.Sprintf(" and %d more", len(d.Allow)-1)
-		}
+	s := "could write " + cmp.Or(strings.Join(d.Allow[:min(len(d.Allow), mostAllowed)], ", "), "nothing")
+	if n := len(d.Allow) - mostAllowed; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
 	}
-	s += fmt.Sprintf(" as %s (permit mode %s", cmp.Or(r.Role, "nobody"), cmp.Or(d.Mode, "none"))
+	s += " as " + cmp.Or(r.Role, "nobody")
 	if d.GeneratedBy == "agent" {
-		s += ", which it proved itself"
+		s += fmt.Sprintf(" (permit mode %s, which it proved itself)", d.Mode)
 	}
-	return s + ")"
+	return s
 }
+
+// mostAllowed is how many of the patterns that a session could write a sentence names.
+const mostAllowed = 3
 
 // mostHeld is how many of the atoms that were left to a person a sentence names.
 const mostHeld = 5
@@ -130,9 +130,9 @@ func (r Record) describeReconcile() string {
 		}
 	}
 	if len(parts) == 0 {
-		return "reconciled nothing"
+		return "delivered no atom"
 	}
-	s := "reconciled " + strings.Join(parts, ", ")
+	s := "atoms: " + strings.Join(parts, ", ")
 	var ids []string
 	for _, held := range d.Held {
 		ids = append(ids, held.ID)

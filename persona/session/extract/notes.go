@@ -169,7 +169,7 @@ func unread(skips []skip) (out []session.Note) {
 	}{
 		{absent, "input", " left out", "Commit what is missing, or correct the task's inputs."},
 		{"", "file", " left out", "Name other files, or mend these."},
-		{unheaded, "file", " read without front matter, which is no YAML", "A title, an owner and a status there are used."},
+		{unheaded, "file", " with front matter that is not YAML, which was skipped", "A title, an owner and a status there are used."},
 		{foreign, "file", " left out, neither markdown nor reStructuredText", "The reader reads .md, .markdown, .mdown, .mkd, .mdx and .rst, and .md.erb."},
 		{forge, "file", " left out, licences, change logs and the like", "A file that the task's inputs name by its own path is read."},
 		{dated, "file", " left out, dated minutes and reports, forms and archives", "Keep what still holds in a file of another name, in a folder of another name."},

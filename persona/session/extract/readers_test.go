@@ -353,7 +353,7 @@ func TestBrokenFrontMatter(t *testing.T) {
 	if d := cmp.Diff([]string{"policy Reviews (Boats) | Members must sign every page. | line 9"}, spoken(e)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if len(e.Notes) != 2 || e.Notes[1].Title != "1 file read without front matter, which is no YAML: a.md" {
+	if len(e.Notes) != 2 || e.Notes[1].Title != "1 file with front matter that is not YAML, which was skipped: a.md" {
 		t.Errorf("got notes %+v", e.Notes)
 	}
 }
