@@ -91,9 +91,9 @@ func gateEmergency(env Env) *cli.Command {
 			"  --rationale \"three pages were wrong in a row\" \\\n"+
 			"  --tradeoffs \"the release waits\" --confidence high\n\n"+
 			"It also blocks the tasks that are running. --reason and the four flags of a\n"+
-			"decision are required; odd drain pause REASON needs no more than the reason and\n"+
-			"keeps further tasks from starting. To go on, run odd gate commitment (if there\n"+
-			"was a lease) and odd drain resume.")
+			"decision are required; odd drain pause REASON needs only the reason, and keeps\n"+
+			"further tasks from starting. To go on, run odd gate commitment (if there was a\n"+
+			"lease) and odd drain resume.")
 }
 
 func extendFlag() cli.Flag {
