@@ -1,13 +1,10 @@
 package cmd
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -234,9 +231,7 @@ type logEvent struct {
 	Output []string  `json:"output,omitempty"` // of a change that failed its checks, the end of what the failed one printed
 
 	op   string // that this record ends, where the change could not be made
-	file string // the ledger file of a record, by repository path
-	nth  int    // and which of its records it is, from 1
-	step int    // its commit's place in the history, more than its parents'; 0 where that is not known
+	rank int    // within a second: -1 stands before the records, 1 behind them
 }
 
 // actorName returns the person, or the end of the run's id, which odd log --run takes.
@@ -251,8 +246,9 @@ func (e logEvent) actorName() string {
 }
 
 // readEvents returns the ledger's records and people's commits on the board that f takes,
-// oldest first and within a second as history has them; records of a run stay in their
-// order. damaged is about ledger files that could be read only in part.
+// oldest first. Within a second, what lets work begin stands before the records, and all
+// else that people do behind them. damaged is about ledger files that could be read only in
+// part.
 func (v *view) readEvents(ctx context.Context, f logFilter) (all []logEvent, damaged, err error) {
 	all = []logEvent{}
 	var about func(run string, tasks []string) bool
@@ -269,58 +265,39 @@ func (v *view) readEvents(ctx context.Context, f logFilter) (all []logEvent, dam
 		if file.Err != nil {
 			damaged = errors.Join(damaged, fmt.Errorf("%s/%w", v.cfg.Root, file.Err))
 		}
-		for i, r := range file.Records {
+		for _, r := range file.Records {
 			text := r.Tell(func(n int64) string { return budget.MicroUSD(n).String() })
 			task := r.Task
 			if task == r.Run {
 				task = "" // no task asked for it
 			}
-			e := logEvent{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.repoPath(file.Path), nth: i + 1}
+			e := logEvent{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost}
 			if d := r.Op(); d.To == string(pipeline.FailedPermanent) {
 				e.op = d.Op
 			}
 			all = append(all, e)
 		}
 	}
-	acts, runs, err := v.readActs(ctx)
+	acts, err := v.readActs(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	other := func(e logEvent) bool { return !f.matchesEvent(e) }
-	all, acts = slices.DeleteFunc(all, other), slices.DeleteFunc(acts, other)
-	if err := v.placeRecords(all, acts, runs); err != nil {
-		return nil, nil, err
-	}
-	all = append(all, acts...)
-	slices.SortStableFunc(all, func(a, b logEvent) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.step, b.step)) })
+	all = slices.DeleteFunc(append(all, acts...), func(e logEvent) bool { return !f.matchesEvent(e) })
+	slices.SortStableFunc(all, func(a, b logEvent) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.rank, b.rank)) })
 	return all, damaged, nil
 }
 
-// step is a commit of a run and its place in the history.
-type step struct {
-	oid repo.OID
-	at  int
-}
-
-// readActs returns people's commits on the board, and by run, or op, those that could have
-// brought its records, oldest first.
-func (v *view) readActs(ctx context.Context) (acts []logEvent, runs map[string][]step, err error) {
+// readActs returns people's commits on the board, oldest first.
+func (v *view) readActs(ctx context.Context) (acts []logEvent, err error) {
 	before, err := v.findBeforeOdd(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	runs = map[string][]step{}
-	at := math.MaxInt
 	for c, err := range v.repo.Log(ctx, before, v.tip) {
 		if err != nil {
-			return nil, nil, err
-		}
-		at--
-		for _, op := range c.Trailer("Odd-Op") { // whose ending has a file of its own
-			runs[op] = append(runs[op], step{c.OID, at})
+			return nil, err
 		}
 		if e, ok := v.readAct(c); ok {
-			e.step = at
 			if all := c.Trailer("Odd-Task"); len(all) > 1 && (e.Kind == "sense" || len(c.Trailer("Odd-Ready-By")) > 0) {
 				for _, task := range slices.Backward(all[1:]) {
 					other := e
@@ -329,15 +306,10 @@ func (v *view) readActs(ctx context.Context) (acts []logEvent, runs map[string][
 				}
 			}
 			acts = append(acts, e)
-		} else if run := c.Trailer("Odd-Run"); len(run) == 1 && c.Author.Email == v.cfg.AgentEmail {
-			runs[run[0]] = append(runs[run[0]], step{c.OID, at})
 		}
 	}
 	slices.Reverse(acts) // children came first
-	for _, steps := range runs {
-		slices.Reverse(steps)
-	}
-	return acts, runs, nil
+	return acts, nil
 }
 
 // findBeforeOdd returns the commit on which odd.toml was added, "" where that was the first.
@@ -353,39 +325,6 @@ func (v *view) findBeforeOdd(ctx context.Context) (before repo.OID, err error) {
 		}
 	}
 	return before, nil
-}
-
-// placeRecords says of the records that share a second with a person's act which commit
-// of their run brought them: the first whose ledger file is long enough.
-func (v *view) placeRecords(records, acts []logEvent, runs map[string][]step) error {
-	shared := map[int64]bool{}
-	for _, e := range acts {
-		shared[e.At.Unix()] = true
-	}
-	held := map[repo.OID]int{} // how many records a run's file has at a commit of it
-	for i := range records {
-		e := &records[i]
-		if !shared[e.At.Unix()] {
-			continue
-		}
-		for _, s := range runs[e.Run] {
-			n, ok := held[s.oid]
-			if !ok {
-				f, err := v.repo.Tree(s.oid)
-				if err != nil {
-					return err
-				}
-				b, _ := fs.ReadFile(f, e.file) // not there yet: no record
-				n = bytes.Count(b, []byte("\n"))
-				held[s.oid] = n
-			}
-			if n >= e.nth {
-				e.step = s.at
-				break
-			}
-		}
-	}
-	return nil
 }
 
 // readAct reads a commit about the board by a person or odd sense. Other commits of the agent are
@@ -404,6 +343,10 @@ func (v *view) readAct(c repo.Commit) (logEvent, bool) {
 	}
 	e := logEvent{
 		At: c.Author.When.UTC(), Kind: "person", Person: or(c.Author.Name, c.Author.Email), Run: first("Odd-Run"), Task: first("Odd-Task"), Commit: string(c.OID),
+	}
+	e.rank = 1
+	if lets := first("Odd-Ready-By") + first("Odd-Resumed-By") + first("Odd-Gate"); lets != "" || strings.HasPrefix(subject, "board: add ") || strings.HasPrefix(subject, "board: edit ") {
+		e.rank = -1
 	}
 	if sensed {
 		e.Kind, e.Person, e.Text = "sense", "odd sense", "filed "+e.Task
