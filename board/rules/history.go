@@ -81,7 +81,7 @@ type History interface {
 	FindSameClaim(claim repo.Commit, run, task string) repo.OID          // the same claim on a line beside, "" for none
 	FindOutcomes(run, task string) []Outcome                             // first as End has them, then as the branches do
 	LedgerCommits(run string) iter.Seq[repo.OID]                         // the commits that may have the run's ledger
-	VisitRun(run, task string, look func(repo.Commit) (enough bool))     // the run's commits for the task or for none, of the range and before
+	VisitRun(run, task string, look func(repo.Commit) (enough bool))     // the run's commits for the task, of the range and before
 	HasAnchorBefore(repo.Commit) bool                                    // a run had a write permit before it
 }
 

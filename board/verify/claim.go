@@ -54,11 +54,6 @@ func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo
 	if c, ok = h.claimers[k]; ok {
 		return c, ok
 	}
-	recorded := false
-	for _, end := range h.endCommits() {
-		in := h.recordsProposal(end, proposal, run, task)
-		recorded = recorded || in
-	}
 	var some repo.OID // a commit whose ledger has the claim
 	h.visitRunCommits(run, task, func(c repo.Commit) (enough bool) {
 		if n := h.countClaims(c.OID, run, task); n == 0 {
@@ -68,7 +63,7 @@ func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo
 		if some == "" || in {
 			some = c.OID
 		}
-		return in || !recorded
+		return in
 	})
 	if some == "" {
 		return c, false
@@ -79,10 +74,10 @@ func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo
 	return c, ok
 }
 
-// visitRunCommits calls look with the commits of a run that name the task, or no task, until look has enough. It starts
-// with the commits already indexed and then reads older ones.
+// visitRunCommits calls look with the commits of a run that name the task until look has enough. It starts with the
+// commits already indexed and then reads older ones.
 func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enough bool)) {
-	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
+	for _, c := range h.acts[[2]string{run, task}] {
 		if look(c) {
 			return
 		}
@@ -92,10 +87,7 @@ func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enou
 		if !more {
 			return
 		}
-		if t := rules.Trailer(c, "Odd-Task"); rules.Trailer(c, "Odd-Run") != run || t != task && t != "" {
-			continue
-		}
-		if look(c) {
+		if rules.Trailer(c, "Odd-Run") == run && rules.Trailer(c, "Odd-Task") == task && look(c) {
 			return
 		}
 	}

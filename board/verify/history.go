@@ -57,17 +57,16 @@ func newGround(ctx context.Context, r *repo.Repo) *repoFacts {
 type history struct {
 	*repoFacts
 	from, to repo.OID
-	commits  []repo.Commit           // parents before children
-	place    map[repo.OID]int        // index in commits
-	children map[repo.OID][]int      // indexes in commits
-	spine    map[repo.OID]bool       // the first-parent line of to
-	crossed  map[repo.OID][]repo.OID // see findCrossings
-	unnamed  map[repo.OID]bool       // see findUnnamedAgents
-	tips     []repo.OID              // see boardAndTargetTips
-	moving   map[string]repo.OID     // where refs are about to be
-	refs     map[string]repo.OID     // where others are, as far as asked
-	lost     map[repo.OID]bool       // commits that this clone lacks
-	runs     map[string][]rules.Outcome
+	commits  []repo.Commit               // parents before children
+	place    map[repo.OID]int            // index in commits
+	children map[repo.OID][]int          // indexes in commits
+	spine    map[repo.OID]bool           // the first-parent line of to
+	crossed  map[repo.OID][]repo.OID     // see findCrossings
+	unnamed  map[repo.OID]bool           // see findUnnamedAgents
+	tips     []repo.OID                  // see boardAndTargetTips
+	moving   map[string]repo.OID         // where refs are about to be
+	refs     map[string]repo.OID         // where others are, as far as asked
+	lost     map[repo.OID]bool           // commits that this clone lacks
 	wrote    map[string][]repo.OID       // see findLedgerWrites; nil before its first call
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
 	claimers map[[3]string]repo.Commit   // by commit, run and task: the commit of the claim behind it
@@ -87,7 +86,7 @@ func (g *repoFacts) readHistory(s Scope) (*history, error) {
 	}
 	h := &history{
 		repoFacts: g, from: s.From, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
-		runs: map[string][]rules.Outcome{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{}, refs: map[string]repo.OID{}, lost: map[repo.OID]bool{},
+		acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{}, refs: map[string]repo.OID{}, lost: map[repo.OID]bool{},
 	}
 	return h, try(func() { h.readRange(s) })
 }

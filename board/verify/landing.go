@@ -63,10 +63,7 @@ func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID
 		}
 		s.From, s.To = u.Old, u.New
 		if s.From == "" {
-			var err error
-			if s.From, err = l.leaves(u.New, old, next); err != nil {
-				return err
-			}
+			s.From = l.leaves(u.New, old, next)
 		}
 		got, err := l.checker.checkMade(s, made)
 		if err != nil {
@@ -85,19 +82,16 @@ func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID
 }
 
 // leaves returns where a new branch leaves the history that is there: the first parent of the one commit that odd has
-// made on it.
-func (l *Landing) leaves(branch, old, next repo.OID) (repo.OID, error) {
+// made on it. It returns "" if there is none, or if the commit cannot be read, which whoever judges it finds out.
+func (l *Landing) leaves(branch, old, next repo.OID) repo.OID {
 	if branch == next && old != "" {
-		return old, nil
+		return old
 	}
-	c, err := l.checker.facts.repo.Commit(branch)
-	if err != nil {
-		return "", err
-	}
+	c, _ := l.checker.facts.repo.Commit(branch)
 	if len(c.Parents) == 0 {
-		return "", nil
+		return ""
 	}
-	return c.Parents[0], nil
+	return c.Parents[0]
 }
 
 // checkMade returns what the rules find in the commits of made alone.

@@ -11,22 +11,12 @@ import (
 // FindOutcomes returns a run's outcomes for a task, first as the end of the range has them, then as the branches do.
 func (h *history) FindOutcomes(run, task string) []rules.Outcome {
 	h.dependOn(ledgersQuestion(run))
-	at, ok := h.runs[run]
-	if !ok {
-		for i, tip := range h.endCommits() {
-			records := h.ReadLedger(tip, run)
-			for j := range records {
-				if records[j].Kind == event.Outcome {
-					at = append(at, rules.Outcome{Record: &records[j], Own: i == 0})
-				}
-			}
-		}
-		h.runs[run] = at
-	}
 	var out []rules.Outcome
-	for _, t := range at {
-		if t.Task == task {
-			out = append(out, t)
+	for i, tip := range h.endCommits() {
+		for _, r := range h.ReadLedger(tip, run) {
+			if r.Kind == event.Outcome && r.Task == task {
+				out = append(out, rules.Outcome{Record: &r, Own: i == 0})
+			}
 		}
 	}
 	if len(out) > 0 {
@@ -66,7 +56,7 @@ func (h *history) ReadLedger(commit repo.OID, run string) []event.Record {
 // findLedger returns the blob of a run's ledger in a commit, "" for none.
 func (h *history) findLedger(commit repo.OID, run string) repo.OID {
 	months, mode := h.Find(commit, h.LawAt(commit).Root+"/ledger")
-	if mode != rules.Folder || run == "" {
+	if mode != rules.Folder {
 		return ""
 	}
 	for _, m := range h.Names(months, "") {

@@ -340,7 +340,7 @@ func (h *history) forget() {
 	h.slows, h.buffers, h.ledgers = newCache[*rules.Governance](0), newCache[gate.Buffer](0), newCache[[]event.Record](0)
 	h.parsed = map[repo.OID]*config.Config{}
 	h.diffs, h.atoms, h.charters = newCache[[]repo.Change](0), newCache[*okf.Atom](0), newCache[constitution](0)
-	h.runs, h.bundle, h.personas, h.refs = map[string][]rules.Outcome{}, bundle{}, personas{}, map[string]repo.OID{}
+	h.bundle, h.personas, h.refs = bundle{}, personas{}, map[string]repo.OID{}
 }
 
 // seeds are the first of the histories that a test draws, and with -whole all of them.

@@ -72,9 +72,7 @@ func (h *history) FindClockStart(tip repo.OID, law *config.Config) time.Time {
 		if len(c.Trailer("Odd-Resumed-By")) != 1 || len(c.Trailer("Odd-Run")) > 0 || rules.IsByAgent(c, law) {
 			continue
 		}
-		then, err := h.ReadSpend(c.OID)
-		if err != nil || then.Last.Before(now.Last) || now.Last.Before(c.Author.When) {
-			must(err)
+		if then, err := h.ReadSpend(c.OID); err != nil || then.Last.Before(now.Last) || now.Last.Before(c.Author.When) {
 			return now.Last // no clock was ahead at that time
 		}
 		return c.Author.When
@@ -105,10 +103,7 @@ func (h *history) ReadGovernance(commit repo.OID) *rules.Governance {
 // ReadProposals returns all proposals as a commit has them. It skips what cannot be read: that is reported at the
 // commit that wrote it.
 func (h *history) ReadProposals(commit repo.OID) gate.Buffer {
-	tree, mode := h.Find(commit, h.LawAt(commit).Root+"/proposals")
-	if mode != rules.Folder {
-		return gate.Buffer{}
-	}
+	tree, _ := h.Find(commit, h.LawAt(commit).Root+"/proposals")
 	if b, ok := h.buffers.get(tree); ok {
 		return b
 	}
