@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -56,6 +57,9 @@ func TestADamagedCommitIsNotMissing(t *testing.T) {
 			if found != c.found || (err != nil) != c.fails {
 				t.Errorf("found %v, %v", found, err)
 			}
+			if err := try(func() { h.ReadCommit(oid) }); (err == nil) != c.found {
+				t.Errorf("read as one that must be there: %v", err)
+			}
 			if _, no := h.FindCommit("none"); no {
 				t.Error("found what is no id")
 			}
@@ -101,5 +105,43 @@ func TestABrokenStoreIsNoCleanHistory(t *testing.T) {
 		if err := os.Rename(at+"~", at); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// An error of reading names the commit that cannot be judged.
+func TestAnErrorNamesItsCommit(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawWith(t, ""), nil)
+	s.add("t", "")
+	w := s.claim("t")
+	ledger := strings.TrimSpace(s.git("", "rev-parse", string(w.base)+":"+w.file))
+	err := os.Remove(filepath.Join(s.r.CommonDir(), "objects", ledger[:2], ledger[2:]))
+	r, err2 := repo.Open(s.r.Root(), os.Environ())
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	if _, err := Check(t.Context(), r, "", s.tip()); err == nil || !strings.HasPrefix(err.Error(), rules.ShortID(string(w.base))+": ") {
+		t.Errorf("%v does not begin with the claim %s", err, w.base)
+	}
+}
+
+// A shallow clone cannot be judged, and odd lands there all the same.
+func TestAShallowCloneIsNotJudged(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawWith(t, ""), nil)
+	s.add("t", "")
+	tip := s.tip()
+	s.check("", tip)
+	dir := t.TempDir()
+	s.git("", "clone", "-q", "--depth", "1", "file://"+s.r.Root(), dir)
+	r, err := repo.Open(dir, os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Check(t.Context(), r, "", tip); err == nil || !strings.Contains(err.Error(), "git fetch --unshallow") {
+		t.Errorf("judged: %v", err)
+	}
+	if err := NewLanding(r).Check(t.Context(), &repo.Line{Repo: r, Ref: "refs/heads/main"}, "", tip, nil); err != nil {
+		t.Errorf("not landed: %v", err)
 	}
 }

@@ -54,14 +54,18 @@ func TestABranchOfItsOwnIsJudgedByItself(t *testing.T) {
 	other := repo.Changes{name: bytes.ReplaceAll(s.file(name), []byte(okf.BlobID(terms("keel")["knowledge/terms/keel.md"])), []byte(strings.Repeat("0", 40)))}
 	lies := s.make("result", "", draft{who: agentMail, parents: []repo.OID{w.base}, ch: other, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", w.trace}}})
 	lied := s.make("merge", "", draft{who: annMail, parents: []repo.OID{lies, w.proposal}, ch: terms("keel")})
+	s.land(taken)
+	edited := s.ann("edit", repo.Changes{name: bytes.ReplaceAll(s.file(name), []byte(w.proposal), []byte(strings.Repeat("0", 40)))})
 	all := NewChecker(context.Background(), s.r)
 	for _, c := range []struct {
 		to   repo.OID
 		want []string
 	}{
 		{taken, []string{}},
-		{sly, []string{"3 terms/keel.md:1 a proposal is on the branch, and no person merged or approved it"}},
+		{edited, []string{"3 tasks/t.md:5 done with proposal #, which no outcome of R1 records", "14 ledger/2026-03/R1.jsonl:3 is append-only, and old lines of it were changed"}},
+		{taken, []string{}},
 		{lied, []string{"2 terms/keel.md:1 is blob #, R1 recorded #"}},
+		{sly, []string{"3 terms/keel.md:1 a proposal is on the branch, and no person merged or approved it"}},
 		{taken, []string{}},
 	} {
 		r, err := all.Check(Scope{To: c.to, Refs: map[string]repo.OID{"refs/heads/main": c.to}})
