@@ -148,9 +148,9 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	if !elsewhere {
+	if !elsewhere && len(others) == 0 {
 		var paths []string
-		for _, w := range p.Paths {
+		for _, w := range take.Paths {
 			paths = append(paths, w.Path)
 		}
 		if err := v.checkTree(ctx, act, paths); err != nil {
