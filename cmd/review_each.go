@@ -99,8 +99,7 @@ type walker struct {
 	in    *bufio.Reader // of tty
 	atoms []proposedAtom
 	walk  review.Walk
-	draft map[string][]byte // edits that are no atoms, by path
-	owner string            // that was named last
+	owner string // that was named last
 }
 
 // runReviewEach shows the atoms of a proposal one after another and keeps what the person
@@ -114,7 +113,7 @@ func runReviewEach(ctx context.Context, env Env, name string) error {
 	if err := v.mayDecide(ctx, act); err != nil {
 		return err
 	}
-	w := walker{view: v, Proposal: p, atoms: inReadingOrder(v.proposedAtoms(p)), draft: map[string][]byte{}}
+	w := walker{view: v, Proposal: p, atoms: inReadingOrder(v.proposedAtoms(p))}
 	if len(w.atoms) == 0 {
 		return refuse("state", "%s: the proposal has no atoms; odd review %s shows its files", act, t.ID)
 	}
@@ -176,7 +175,7 @@ func (w *walker) nextOpen(i int) int {
 func (w *walker) takeRest() error {
 	for _, a := range w.atoms {
 		d, _ := w.walk.Of(a.at)
-		if _, draft := w.draft[a.at.Path]; draft || d.Take != "" {
+		if d.Draft != nil || d.Take != "" {
 			continue
 		}
 		d.ID, d.Take = a.ID, review.Accept
@@ -206,8 +205,8 @@ func (w *walker) askAll(ctx context.Context) error {
 			return err
 		}
 		d.Reason = ""
-		if _, open := w.draft[w.atoms[i].at.Path]; open && slices.Contains([]string{"a", "accept", "o", "owner", "v", "verify"}, key) {
-			w.writeTTY("your edit has an error, so it would not be taken; e opens it again, r drops it\n")
+		if d.Draft != nil && slices.Contains([]string{"a", "accept", "o", "owner", "v", "verify"}, key) {
+			w.writeTTY(draftSays)
 			said = true
 			continue
 		}
@@ -217,9 +216,7 @@ func (w *walker) askAll(ctx context.Context) error {
 				d.Take = review.Verified
 			}
 		case "r", "revert":
-			delete(w.draft, w.atoms[i].at.Path)
-			d.Take, d.Edited, d.Reason = "", nil, ""
-			if err := w.keepDecision(d); err != nil {
+			if err := w.keepDecision(review.Decided{Path: d.Path, ID: d.ID}); err != nil {
 				return err
 			}
 			continue
@@ -270,6 +267,9 @@ func (w *walker) askAll(ctx context.Context) error {
 	return nil
 }
 
+// draftSays is what is said of an atom with a draft.
+const draftSays = "your edit has an error, so it would not be taken; e opens it again, r drops it\n"
+
 const eachKeys = "a  accept: take it as it is\n" +
 	"o  owner: take it and name the role that it belongs to, whose agents are always told it\n" +
 	"v  verify: take it and vouch for it; odd records that you checked it against its sources\n" +
@@ -302,6 +302,9 @@ func (w *walker) showAtom(i int) error {
 	if d.Edited != nil {
 		w.writeTTY("your edit:\n%s\n", diff.Diff("proposed", a.Bytes(), "edited", d.Edited))
 	}
+	if d.Draft != nil {
+		w.writeTTY(draftSays)
+	}
 	d.ID = a.ID
 	return w.keepDecision(d)
 }
@@ -315,19 +318,12 @@ func (w *walker) keepDecision(d review.Decided) error {
 // editAtom has the person change the file of an atom; what it was decided counts no more.
 func (w *walker) editAtom(ctx context.Context, a proposedAtom, d review.Decided) error {
 	before := a.Bytes()
-	if d.Edited != nil {
-		before = d.Edited
-	}
-	if b, ok := w.draft[a.at.Path]; ok {
-		before = b
+	if edit := slices.Concat(d.Edited, d.Draft); edit != nil {
+		before = edit // there is one of them at most
 	}
 	b, err := w.editText(ctx, path.Base(a.at.Path), before)
 	if err != nil {
 		return err
-	}
-	d.Edited, d.Take, d.Reason = b, "", ""
-	if bytes.Equal(b, a.Bytes()) {
-		d.Edited = nil
 	}
 	is, err := okf.Parse(a.Atom.Path, b)
 	if err == nil && is.ID != a.ID {
@@ -336,12 +332,14 @@ func (w *walker) editAtom(ctx context.Context, a proposedAtom, d review.Decided)
 	if err == nil {
 		err = w.checkEdit(ctx, a, b)
 	}
+	d.Take, d.Reason, d.Edited, d.Draft = "", "", b, nil
 	if err != nil {
-		w.draft[a.at.Path] = b
-		return fmt.Errorf("%w; nothing is kept yet, and e opens your edit again", err)
+		d.Edited, d.Draft = nil, b
+		err = fmt.Errorf("%w; the edit is not taken, and e opens it again", err)
+	} else if bytes.Equal(b, a.Bytes()) {
+		d.Edited = nil
 	}
-	delete(w.draft, a.at.Path)
-	return w.keepDecision(d)
+	return cmp.Or(w.keepDecision(d), err)
 }
 
 // giveToRole accepts an atom as the person last had it, with the role that they name as its owner.

@@ -25,6 +25,7 @@ type Decided struct {
 	Take   Take   `json:"take,omitempty"`
 	Reason string `json:"reason,omitempty"` // of Leave
 	Edited []byte `json:"edited,omitempty"` // the file as the person made it
+	Draft  []byte `json:"draft,omitempty"`  // an edit that has an error, which is not taken
 }
 
 // Take is a decision about an atom.
