@@ -31,20 +31,20 @@ func (cs contracts) grantTerms(base repo.OID, t board.Task, k contract.Contract,
 
 // compileGrant returns the grant of a session whose handshake has begun. Its permit is the
 // one that the handshake has at the moment of an action.
-func (a *attempt) compileGrant() policy.Grant {
+func (a *attempt) compileGrant(under contract.Contract, h *handshake) policy.Grant {
 	var law anchor.Constitution
-	if a.w.anchor != nil {
-		law = a.w.anchor.law
+	if h != nil {
+		law = h.law
 	}
-	return policy.Compile(a.d.contracts().grantTerms(a.c.base, a.c.task, a.w.bound.Contract, law), policy.Live{
+	return policy.Compile(a.d.contracts().grantTerms(a.c.base, a.c.task, under, law), policy.Live{
 		Guards: protectedPath,
 		Lease:  func(path string) string { return a.d.authority().whyUnleased(a.c.task, path) },
 		Holds: func() error {
 			var at anchor.World
-			if a.w.anchor != nil {
-				at = a.w.anchor.anchorWorld()
+			if h != nil {
+				at = h.anchorWorld()
 			}
-			return a.w.anchor.livePermit().Check(at)
+			return h.livePermit().Check(at)
 		},
 	})
 }

@@ -185,11 +185,11 @@ func (cs contracts) bindPersona(t board.Task) (bound, error) {
 		return b, err
 	}
 	var no contract.Refusals
-	why := cs.at.compilePersona(&work{}, t.Role)
-	if why == "" || err != nil && !errors.As(err, &no) {
+	_, why := cs.at.compilePersona(t.Role)
+	if why == nil || err != nil && !errors.As(err, &no) {
 		return b, err
 	}
-	return b, append(no, contract.Refusal{Code: "floor", Message: why})
+	return b, append(no, contract.Refusal{Code: "floor", Message: why.Error()})
 }
 
 // planEngagement plans the commit that this run holds sessions without a task and what they may cost.
@@ -284,11 +284,6 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 func (a *attempt) runSession(ctx context.Context, n int) *work {
 	w := a.w
 	w.dir = fmt.Sprintf("session.%d", n)
-	if a.c.task.Role != "" {
-		if why := a.d.at.compilePersona(w, a.c.task.Role); why != "" {
-			return w.block("%s", why)
-		}
-	}
 	defer w.releasePermit()
 	req, ok := a.prepare(ctx, a.d.contracts().resolveContract)
 	if !ok {

@@ -111,7 +111,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 	}
 	c.anchor = w.anchor
 	defer w.releasePermit()
-	w.grant = (&attempt{d, c, w}).compileGrant()
+	w.grant = (&attempt{d, c, w}).compileGrant(w.bound.Contract, w.anchor)
 	d.authority().mergeEmission(w, t, g, d.By)
 	w.anchor.markRead()
 	if w.verdict == board.ToReview && m != nil {
@@ -134,7 +134,7 @@ func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.
 		d.tree[path.Join(ArtifactDir(t), "contract.json")] = b // for who judges it after this
 	}
 	held := invoke.Hold(under, d.at.cfg.Root, session.Read(emission))
-	return &work{verdict: board.ToReview, lastSession: lastSession{emission: held}, bound: d.contracts().boundBefore(t), judgedAgain: true}, under, nil
+	return &work{verdict: board.ToReview, lastSession: lastSession{emission: held}, terms: terms{bound: d.contracts().boundBefore(t)}, judgedAgain: true}, under, nil
 }
 
 // boundBefore is what of the contract of t's session bears on judging it again: the

@@ -276,7 +276,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 		return invoke.Brief{}, nil, err
 	}
 	if t.Role != "" {
-		d.at.compilePersona(w, t.Role)
+		w.persona, _ = d.at.compilePersona(t.Role)
 	}
 	if t.Path != "" {
 		t.Attempts++
@@ -284,6 +284,9 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	now := d.authority()
 	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: now.reservation(t), until: now.until(d.at.cfg.TaskLease, d.leaseID), repo: d.repo}
 	if c.base, err = d.base(); err != nil {
+		return invoke.Brief{}, nil, err
+	}
+	if w.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
 		return invoke.Brief{}, nil, err
 	}
 	_, err = (&attempt{d, c, w}).newRequest(ctx)

@@ -84,8 +84,8 @@ func (ad admission) findObstacles(t board.Task) (bound, []error) {
 	if !ad.terms.Invoked {
 		if t.Role == "" {
 			add(refuse("floor", "task %s: the task has no role, and odd drain needs one; set it with odd task edit %[1]s --role ROLE", t.ID))
-		} else if why := ad.now.compilePersona(&work{}, t.Role); why != "" {
-			add(refuse("floor", "task %s: %s", t.ID, why))
+		} else if _, why := ad.now.compilePersona(t.Role); why != nil {
+			add(refuse("floor", "task %s: %v", t.ID, why))
 		}
 		if err != nil {
 			add(refuse("contract", "task %s: %s", t.ID, describeRefusals(err)))

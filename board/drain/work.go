@@ -32,15 +32,11 @@ import (
 // work is what became of a claimed task before anything of it is committed. A change of files may
 // take several sessions.
 type work struct {
+	terms
 	lastSession
 	verdict         board.Verdict
-	reason          string // why it is blocked
-	persona         persona.Persona
-	bound           bound
-	anchor          *handshake // nil where nothing binds it
-	grant           policy.Grant
-	declines        []board.Decline // of people, for this task
-	change          *change         // nil where the task asks for no change of files
+	reason          string  // why it is blocked
+	change          *change // nil where the task asks for no change of files
 	cost            budget.MicroUSD
 	paid            budget.MicroUSD // of that, for sessions before the last
 	turned          int             // turns of those
@@ -49,6 +45,16 @@ type work struct {
 	fault           error           // of the disk: there is no result, and the claim is swept
 
 	judgedAgain bool // judged again without a session: the task stays in review
+}
+
+// terms are what the sessions of a work are held to. They are settled before the first session and
+// only read from then on.
+type terms struct {
+	persona  persona.Persona
+	bound    bound
+	anchor   *handshake // nil where nothing binds it
+	grant    policy.Grant
+	declines []board.Decline // of people, for this task
 }
 
 // lastSession is what the last session of a work came to. Each session begins with the zero value.
@@ -91,20 +97,34 @@ func (w *work) block(format string, args ...any) *work {
 	return w
 }
 
-// prepare binds the contract, begins the handshake and makes the request. If ok is false, w
-// is blocked and says why.
+// settle compiles the persona, binds the contract, begins the handshake and compiles the grant.
+func (a *attempt) settle(ctx context.Context, bind func(board.Task) (bound, error)) (t terms, err error) {
+	d, task := a.d, a.c.task
+	if task.Role != "" {
+		if t.persona, err = d.at.compilePersona(task.Role); err != nil {
+			return t, err
+		}
+	}
+	if t.bound, err = bind(task); err != nil {
+		return t, fmt.Errorf("contract: %s", describeRefusals(err))
+	}
+	if t.declines, err = d.findDeclines(ctx, task, a.c.base); err != nil {
+		return t, fmt.Errorf("brief: %w", err)
+	}
+	if t.anchor, err = d.beginHandshake(task, t.bound.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
+		return t, fmt.Errorf("anchor: %s", oneLine(err.Error()))
+	}
+	t.grant = a.compileGrant(t.bound.Contract, t.anchor)
+	return t, nil
+}
+
+// prepare settles the terms and makes the request. If ok is false, w is blocked and says why.
 func (a *attempt) prepare(ctx context.Context, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
-	b, err := bind(a.c.task)
-	if err != nil {
-		a.w.block("contract: %s", describeRefusals(err))
+	var err error
+	if a.w.terms, err = a.settle(ctx, bind); err != nil {
+		a.w.block("%v", err)
 		return req, false
 	}
-	a.w.bound = b
-	if a.w.anchor, err = a.d.beginHandshake(a.c.task, b.Contract, anchor.Mode(a.d.at.cfg.Anchor.Mode)); err != nil {
-		a.w.block("anchor: %s", oneLine(err.Error()))
-		return req, false
-	}
-	a.w.grant = a.compileGrant()
 	if req, err = a.newRequest(ctx); err != nil {
 		a.w.block("brief: %v", err)
 		return req, false
@@ -122,8 +142,8 @@ func (w *work) isPublishable() bool { return w.verdict == board.ToReview && !w.j
 // blocks this task and not the drain.
 func (a *attempt) runWork(ctx context.Context) {
 	w := a.w
-	if why := a.d.at.compilePersona(w, a.c.task.Role); why != "" {
-		w.block("%s", why)
+	if a.c.task.Role == "" {
+		w.block("the task has no role; set one with odd task edit TASK --role ROLE")
 		return
 	}
 	defer w.releasePermit()
@@ -175,32 +195,25 @@ func (w *work) requireResult(id okf.ID) {
 	w.block("nothing to review: %s; %s", oneLine(clean(why)), way)
 }
 
-// compilePersona compiles the persona of a work role. It returns why the role may not work,
-// "" if it may.
-func (s *snapshot) compilePersona(w *work, role string) string {
-	if role == "" {
-		return "the task has no role; set one with odd task edit TASK --role ROLE"
-	}
+// compilePersona compiles the persona of a role. The error says why the role may not work; the
+// persona is then what there is.
+func (s *snapshot) compilePersona(role string) (persona.Persona, error) {
 	p, err := persona.Compile(s.graph, role)
 	if err != nil {
-		return fmt.Sprintf("role: %v", err)
+		return p, fmt.Errorf("role: %w", err)
 	}
 	p.Commit = string(s.tip)
-	w.persona = p
 	f := s.cfg.Floor
 	if short := p.Below(persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}); len(short) > 0 {
-		return persona.Lacks(role, short)
+		return p, errors.New(persona.Lacks(role, short))
 	}
-	return ""
+	return p, nil
 }
 
 func (a *attempt) newRequest(ctx context.Context) (session.Request, error) {
 	cfg, t := a.d.at.cfg, a.c.task
 	files, err := a.d.repo.Tree(a.c.base)
 	if err != nil {
-		return session.Request{}, err
-	}
-	if a.w.declines, err = a.d.findDeclines(ctx, t, a.c.base); err != nil {
 		return session.Request{}, err
 	}
 	g, err := a.d.baseGraph(a.c.base)
