@@ -46,13 +46,21 @@ const (
 // hookMark is the line by which odd knows a hook of its own.
 const hookMark = "# odd hook: written by odd hook install, taken out by odd hook uninstall"
 
+// hookCall returns the command by which the hook has odd judge a push.
+func hookCall(name string) string {
+	if name == prePush {
+		name += ` "$1"` // the remote
+	}
+	return "odd hook run " + name
+}
+
 func hookScript(name string) []byte {
 	return []byte("#!/bin/sh\n" + hookMark + "\n" +
 		"command -v odd >/dev/null 2>&1 || {\n" +
 		"  echo \"odd: not found on this PATH, so nothing passes: $PATH\" >&2\n" +
 		"  echo \"odd: install it there, or take this hook out: odd hook uninstall\" >&2\n" +
 		"  exit 1\n}\n" +
-		"exec odd hook run " + name + "\n")
+		"exec " + hookCall(name) + "\n")
 }
 
 // gitHook is where a repository's hook is.
@@ -79,7 +87,7 @@ func hookHere(ctx context.Context, env Env) (gitHook, error) {
 			return h, nil
 		}
 	}
-	return h, refuse("hooks-path", "git's core.hooksPath is %s, outside of this repository, so odd does not write there; have the hook there call odd hook run %s with its standard input", dir, h.name)
+	return h, refuse("hooks-path", "git's core.hooksPath is %s, outside of this repository, so odd does not write there; have the hook there call %s with its standard input", dir, hookCall(h.name))
 }
 
 // readOwn returns what odd's hook holds, nil where there is none. One that odd did not
@@ -99,7 +107,7 @@ func (h gitHook) readOwn() ([]byte, error) {
 		}
 	}
 	if !bytes.Contains(b, []byte(hookMark+"\n")) {
-		return nil, refuse("hook-foreign", "%s: another hook exists there; have it call odd hook run %s with its standard input, or move it away and run the command again", h.path, h.name)
+		return nil, refuse("hook-foreign", "%s: another hook exists there; have it call %s with its standard input, or move it away and run the command again", h.path, hookCall(h.name))
 	}
 	return b, nil
 }
@@ -180,11 +188,13 @@ func (h gitHook) writeHook(env Env, verb string, now []byte) (changed bool, err 
 }
 
 func hookRun(env Env) *cli.Command {
-	return verb("run pre-receive|pre-push", "check a push, as the hook does; refs come on stdin",
+	return verb("run pre-receive|pre-push [REMOTE]", "check a push, as the hook does; refs come on stdin",
 		"odd hook run pre-receive < refs\n\n"+
 			"Call this from a hook of your own. Stdin has one line for each ref, as git\n"+
-			"gives them to the hook. Exit 1 means a finding, or that odd could not check\n"+
-			"the push: then the hook must refuse the push.",
+			"gives them to the hook. For pre-push REMOTE is the hook's first argument: odd\n"+
+			"checks what is new since refs/remotes/REMOTE/BRANCH of the board, or all\n"+
+			"commits where there is none. Exit 1 means a finding, or that odd could not\n"+
+			"check the push: then the hook must refuse the push.",
 		do(env, runHook))
 }
 
@@ -207,7 +217,7 @@ func runHook(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	p := push{ctx: c.Context, env: env, repo: r, checker: verify.NewChecker(c.Context, r), moving: map[string]repo.OID{}, receiving: name == preReceive}
+	p := push{ctx: c.Context, env: env, repo: r, checker: verify.NewChecker(c.Context, r), moving: map[string]repo.OID{}, receiving: name == preReceive, remote: c.Args().Get(1)}
 	for _, m := range refs {
 		if m.new != "" {
 			p.moving[m.ref] = m.new
@@ -265,6 +275,7 @@ type push struct {
 	checker   verify.Checker
 	kept      []string // full names of the board branch and the target, as the repository has them before the push
 	receiving bool
+	remote    string // of a push that leaves, as git names it to the hook
 }
 
 // keptBranches returns the board branch and the target by the odd.toml that stands where
@@ -421,11 +432,7 @@ func (p push) knownBase(m pushedRef) (from repo.OID, on bool, err error) {
 		}
 	}
 	for _, name := range p.kept {
-		known, err := p.knownPlaces(name, m.ref)
-		if err != nil {
-			return "", false, err
-		}
-		for _, at := range known {
+		for _, at := range p.knownPlaces(name, m.ref) {
 			base, err := p.repo.MergeBase(p.ctx, at, m.new)
 			later := from == "" || base == ""
 			if err == nil && !later {
@@ -444,25 +451,16 @@ func (p push) knownBase(m pushedRef) (from repo.OID, on bool, err error) {
 
 // knownPlaces returns the places of a kept branch that the other side has: where it is, and for
 // other refs of this push where it will be. A clone knows them as it fetched them last.
-func (p push) knownPlaces(name, pushed string) ([]repo.OID, error) {
-	var out []repo.OID
-	if p.receiving {
-		if oid, err := p.repo.Ref(name); err == nil {
-			out = append(out, oid)
-		}
-	} else {
-		refs, err := p.repo.Refs("refs/remotes/")
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range refs {
-			if strings.HasSuffix(u.Name, "/"+strings.TrimPrefix(name, "refs/heads/")) {
-				out = append(out, u.New)
-			}
-		}
+func (p push) knownPlaces(name, pushed string) (out []repo.OID) {
+	at := name
+	if !p.receiving {
+		at = "refs/remotes/" + p.remote + "/" + strings.TrimPrefix(name, "refs/heads/")
+	}
+	if oid, err := p.repo.Ref(at); err == nil {
+		out = append(out, oid)
 	}
 	if oid, ok := p.moving[name]; ok && out != nil && name != pushed {
 		out = append(out, oid)
 	}
-	return out, nil
+	return out
 }
