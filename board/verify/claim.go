@@ -50,10 +50,6 @@ func (h *history) findClaimBehind(oid repo.OID, run, task string) (c repo.Commit
 // findClaimAside returns the claim behind a proposal that lies on another line than the claim. It prefers the claim
 // behind the result that records the proposal.
 func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo.Commit, ok bool) {
-	k := [3]string{string(proposal.OID), run, task}
-	if c, ok = h.claimers[k]; ok {
-		return c, ok
-	}
 	var some repo.OID // a commit whose ledger has the claim
 	h.visitRunCommits(run, task, func(c repo.Commit) (enough bool) {
 		if n := h.countClaims(c.OID, run, task); n == 0 {
@@ -68,10 +64,7 @@ func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo
 	if some == "" {
 		return c, false
 	}
-	if c, ok = h.findClaimBehind(some, run, task); ok {
-		h.claimers[k] = c
-	}
-	return c, ok
+	return h.findClaimBehind(some, run, task)
 }
 
 // visitRunCommits calls look with the commits of a run that name the task until look has enough. It starts with the
