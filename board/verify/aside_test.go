@@ -194,3 +194,16 @@ func TestAPersonsNameHidesNoSecondClaim(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A range that begins where the folder of ledgers is a file has no anchored run before it, and is judged.
+func TestALedgerFolderThatIsAFile(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawWith(t, ""), nil)
+	from := s.ann("file", repo.Changes{"knowledge/ledger": []byte("x\n")})
+	s.ann("folder", repo.Changes{"knowledge/ledger": nil})
+	s.add("t", "")
+	work(s, "t")
+	if d := cmp.Diff([]string{}, listFindings(s.check(from, s.tip()))); d != "" {
+		t.Error(d)
+	}
+}

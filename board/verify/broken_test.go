@@ -145,3 +145,47 @@ func TestAShallowCloneIsNotJudged(t *testing.T) {
 		t.Errorf("not landed: %v", err)
 	}
 }
+
+// What git cannot merge for a missing object is an error, and no conflict.
+func TestAMergeOfMissingFilesIsAnError(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawWith(t, ""), nil)
+	write := func(from repo.OID, text string) repo.OID {
+		return s.make("write", "", draft{who: annMail, parents: []repo.OID{from}, ch: repo.Changes{"README.md": []byte(text)}})
+	}
+	base := write(s.tip(), "1\n2\n3\n4\n5\n")
+	merge := s.mergeLines(agentMail, write(base, "one\n2\n3\n4\n5\n"), write(base, "1\n2\n3\n4\nfive\n"))
+	blob := strings.TrimSpace(s.git("", "rev-parse", string(base)+":README.md"))
+	at := filepath.Join(s.r.CommonDir(), "objects", blob[:2], blob[2:])
+	for _, gone := range []bool{false, true} {
+		if gone {
+			if err := os.Remove(at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := get(repo.Open(s.r.Root(), os.Environ()))
+		if _, err := Check(t.Context(), r, "", merge); (err != nil) != gone {
+			t.Errorf("gone %v: %v", gone, err)
+		}
+	}
+}
+
+// A proposal that was merged by hand before the range is looked for in commits before it: one that is missing there is
+// an error.
+func TestACommitMissingBeforeTheRangeIsAnError(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawWith(t, ""), nil)
+	s.add("t", "")
+	w := work(s, "t")
+	s.land(s.mergeLines(annMail, s.tip(), w.proposal))
+	note := s.ann("note", repo.Changes{"docs/a.md": []byte("# A\n")})
+	from := s.ann("note", repo.Changes{"docs/b.md": []byte("# B\n")})
+	to := s.ann("note", repo.Changes{"docs/c.md": []byte("# C\n")})
+	s.check(from, to)
+	if err := os.Remove(filepath.Join(s.r.CommonDir(), "objects", string(note[:2]), string(note[2:]))); err != nil {
+		t.Fatal(err)
+	}
+	if rep, err := Check(t.Context(), get(repo.Open(s.r.Root(), os.Environ())), from, to); err == nil {
+		t.Errorf("judged: %v", rep)
+	}
+}

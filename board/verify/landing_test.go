@@ -65,3 +65,24 @@ func TestLanding(t *testing.T) {
 		}
 	}
 }
+
+// What a run keeps is judged as it is about to be: a brief that its ref will not hold does not land.
+func TestLandingSeesTheRefsThatMove(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawWith(t, ""), nil)
+	s.add("t", "")
+	w := s.claim("t")
+	claimed, kept := s.tip(), "refs/odd/run/"+w.id
+	s.keepBrief(w, func(b string) string { return b })
+	brief := get(s.r.Ref(kept))
+	s.git("", "update-ref", "-d", kept)
+	s.result(w, 1, terms("keel"))
+	other := get(s.r.WriteTree(t.Context(), "", repo.Changes{"other.md": []byte("# Other\n")}))
+	for oid, want := range map[repo.OID]bool{"": true, brief: true, other: false} {
+		also := []repo.RefUpdate{{Name: "refs/heads/odd/review/t.1", New: w.proposal}, {Name: kept, New: oid}}
+		err := NewLanding(s.r).Check(t.Context(), &repo.Line{Repo: s.r, Ref: "refs/heads/main"}, claimed, s.tip(), also)
+		if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "the stored brief") {
+			t.Errorf("kept %q: %v", oid, err)
+		}
+	}
+}
