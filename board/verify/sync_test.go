@@ -298,7 +298,8 @@ func TestSyncKeepsTheApproval(t *testing.T) {
 		do   func(*story, *draft)
 		want []string
 	}{
-		"as it is": {nil, []string{}},
+		"as it is":                   {nil, []string{}},
+		"edited on the target since": {nil, []string{}},
 		"with a file": {func(_ *story, d *draft) { d.ch["README.md"] = []byte("# Mine\n") },
 			[]string{"2 README.md:1 a sync commit writes more than its task t"}},
 		"with the approval's tree": {func(s *story, d *draft) { d.ch["knowledge/terms/keel.md"] = nil },
@@ -312,8 +313,12 @@ func TestSyncKeepsTheApproval(t *testing.T) {
 			t.Parallel()
 			s := begin(t, lawWith(t, team), map[string]func(*story, *draft){"done t": c.do})
 			s.keeps = true
+			button := func(s *story) func(*run, repo.OID) repo.OID { return s.squashButton }
+			if strings.HasPrefix(name, "edited") {
+				button = thenEdit(button)
+			}
 			s.tellForge(func(w *run, yes repo.OID) repo.OID {
-				at := s.squashButton(w, yes)
+				at := button(s)(w, yes)
 				delete(s.heads, "proposal")
 				return at
 			})
