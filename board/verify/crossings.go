@@ -1,6 +1,9 @@
 package verify
 
 import (
+	"slices"
+
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -29,12 +32,11 @@ func (h *history) readSigning(commit repo.OID) signing {
 }
 
 // findCrossings maps a commit to the other parents of the merges that join it with a line which requires signatures
-// differently. Merges by odd sync are left out: a person merged those commits into the target before, where they are
-// judged.
+// differently. Merges by odd sync are left out: what they bring is judged on the target branch.
 func (h *history) findCrossings() map[repo.OID][]repo.OID {
 	out := map[repo.OID][]repo.OID{}
 	for _, m := range h.commits {
-		if len(m.Parents) < 2 || h.machines[m.OID] {
+		if len(m.Parents) < 2 {
 			continue
 		}
 		asks := make([]signing, len(m.Parents))
@@ -43,7 +45,7 @@ func (h *history) findCrossings() map[repo.OID][]repo.OID {
 		}
 		for i, p := range m.Parents {
 			for k, other := range m.Parents {
-				if i == k || asks[i] == asks[k] || !asks[k].required {
+				if i == k || asks[i] == asks[k] || !asks[k].required || h.isSynced(m, h.LawAt(other)) {
 					continue
 				}
 				beyond := h.reachableFrom(other)
@@ -56,6 +58,34 @@ func (h *history) findCrossings() map[repo.OID][]repo.OID {
 		}
 	}
 	return out
+}
+
+// isSynced reports a merge as odd sync makes it: of what the target branch has, which gets no such merge itself, or of
+// an approval. The law is that of the parent whose signatures the merge would evade.
+func (h *history) isSynced(m repo.Commit, law *config.Config) bool {
+	switch {
+	case !h.machines[m.OID] || len(m.Parents) != 2:
+		return false
+	case keepsApproval(m):
+		return h.bringsReviewAlone(m)
+	case law.Target == "" || law.Target == law.Branch || !h.isOnTargetNow(law, m.Parents[1]):
+		return false
+	}
+	return !slices.ContainsFunc(h.branchTips(law.Target, law.Remote), func(tip repo.OID) bool { return h.IsAncestor(m.OID, tip) })
+}
+
+// bringsReviewAlone reports a merge whose second parent is two commits on what its first parent has, a proposal and its
+// approval, that leave the signature rules as they were.
+func (h *history) bringsReviewAlone(m repo.Commit) bool {
+	at := m.Parents[1]
+	for range 2 {
+		c := h.ReadCommit(at)
+		if len(c.Parents) != 1 {
+			return false
+		}
+		at = c.Parents[0]
+	}
+	return h.readSigning(at) == h.readSigning(m.Parents[1]) && h.IsAncestor(at, m.Parents[0])
 }
 
 // reachableFrom returns the commits of the range that are tip or its ancestors.
