@@ -115,6 +115,7 @@ func (a asserter) stmt(s ast.Stmt, cond *condition) {
 		if s.Init != nil {
 			c.text = a.from.text(s.Init) + "; " + c.text
 		}
+		a.exprs(s.Cond)
 		if !isConstantCondition(s.Cond) { // what never runs asserts nothing
 			a.block(s.Body.List, &c)
 		}
@@ -122,6 +123,17 @@ func (a asserter) stmt(s ast.Stmt, cond *condition) {
 			inverse := c.inverse()
 			a.stmt(s.Else, &inverse)
 		}
+	case *ast.SwitchStmt:
+		on := ""
+		if s.Init != nil {
+			on = a.from.text(s.Init) + "; "
+		}
+		if s.Tag != nil {
+			on += a.from.text(s.Tag) + " "
+		}
+		a.cases(s.Body, on, s.Tag == nil)
+	case *ast.TypeSwitchStmt:
+		a.cases(s.Body, a.from.text(s.Assign)+" ", false)
 	case *ast.ExprStmt:
 		a.call(s.X, cond)
 	default:
@@ -129,6 +141,20 @@ func (a asserter) stmt(s ast.Stmt, cond *condition) {
 			a.block(list, cond)
 		} else if s != nil {
 			a.exprs(s)
+		}
+	}
+}
+
+// cases walks the cases of a switch on something, or of one whose cases are conditions.
+func (a asserter) cases(of *ast.BlockStmt, on string, conditions bool) {
+	for _, s := range of.List {
+		s := s.(*ast.CaseClause)
+		var words []string
+		for _, e := range s.List {
+			words = append(words, a.from.text(e))
+		}
+		if !conditions || !slices.ContainsFunc(s.List, isConstantCondition) { // what never runs asserts nothing
+			a.block(s.Body, &condition{text: on + "case " + strings.Join(words, ", ")})
 		}
 	}
 }
@@ -142,14 +168,8 @@ func inner(s ast.Stmt) (list []ast.Stmt, ok bool) {
 		return s.Body.List, true
 	case *ast.RangeStmt:
 		return s.Body.List, true
-	case *ast.SwitchStmt:
-		return s.Body.List, true
-	case *ast.TypeSwitchStmt:
-		return s.Body.List, true
 	case *ast.SelectStmt:
 		return s.Body.List, true
-	case *ast.CaseClause:
-		return s.Body, true
 	case *ast.CommClause:
 		return s.Body, true
 	case *ast.LabeledStmt:

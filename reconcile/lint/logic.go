@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"maps"
 	"slices"
 	"strings"
 
@@ -278,9 +279,57 @@ func checkDroppedErrors(c *change, d *delta) []policy.Finding {
 		was, now := drops(p.was), drops(p.now)
 		if len(now) > len(was) {
 			out = append(out, d.list("silent_exception_swallow", policy.BySyntax, p.now.in.line(now[len(now)-1]), p.now.name+" ignores an error")...)
+		} else if line := findForgottenError(p); line > 0 {
+			out = append(out, d.list("silent_exception_swallow", policy.BySyntax, line, p.now.name+" no longer handles an error")...)
 		}
 	}
 	return out
+}
+
+// findForgottenError returns the line of a call whose error a function named or returned and
+// now gives to nobody, 0 if there is none.
+func findForgottenError(p pair) int {
+	handled, ignored := outcomes(p.was)
+	still, now := outcomes(p.now)
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if handled[name] > still[name] && ignored[name] == nil {
+			return p.now.in.line(now[name])
+		}
+	}
+	return 0
+}
+
+// outcomes counts the calls of a function whose error has a name or is returned, and finds
+// those whose error goes to nobody.
+func outcomes(f function) (handled counts[string], ignored map[string]ast.Node) {
+	handled, ignored = counts[string]{}, map[string]ast.Node{}
+	if f.decl == nil || f.decl.Body == nil {
+		return handled, ignored
+	}
+	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if len(n.Rhs) != 1 || callee(n.Rhs[0]) == "" {
+				return true
+			}
+			last := dottedName(n.Lhs[len(n.Lhs)-1])
+			if strings.Contains(strings.ToLower(last), "err") {
+				handled[callee(n.Rhs[0])]++
+			} else if last == "_" {
+				ignored[callee(n.Rhs[0])] = n
+			}
+		case *ast.ReturnStmt:
+			for _, r := range n.Results {
+				handled[callee(r)]++
+			}
+		case *ast.ExprStmt:
+			if name := callee(n.X); name != "" {
+				ignored[name] = n
+			}
+		}
+		return true
+	})
+	return handled, ignored
 }
 
 // drops lists where a function leaves an error: a result given to _, an if about

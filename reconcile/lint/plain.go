@@ -54,7 +54,7 @@ func indentedRoutines(lines []string) map[string]routine {
 			continue
 		}
 		r := out[name]
-		if len(r.lines) > 0 || !strings.HasPrefix(text, `"""`) {
+		if len(r.lines) > 0 || !strings.HasPrefix(text, `"""`) && !strings.HasPrefix(text, "'''") {
 			r.lines = append(r.lines, text)
 		}
 		out[name] = r
