@@ -66,7 +66,6 @@ type history struct {
 	tips     []repo.OID                  // see boardAndTargetTips
 	moving   map[string]repo.OID         // where refs are about to be
 	refs     map[string]repo.OID         // where others are, as far as asked
-	lost     map[repo.OID]bool           // commits that this clone lacks
 	wrote    map[string][]repo.OID       // see findLedgerWrites; nil before its first call
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
 	claimers map[[3]string]repo.Commit   // by commit, run and task: the commit of the claim behind it
@@ -86,7 +85,7 @@ func (g *repoFacts) readHistory(s Scope) (*history, error) {
 	}
 	h := &history{
 		repoFacts: g, from: s.From, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
-		acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{}, refs: map[string]repo.OID{}, lost: map[repo.OID]bool{},
+		acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{}, refs: map[string]repo.OID{},
 	}
 	return h, try(func() { h.readRange(s) })
 }

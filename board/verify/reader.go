@@ -116,14 +116,8 @@ func (h *history) FindCommit(oid repo.OID) (c repo.Commit, ok bool) {
 	if n, in := h.place[oid]; in {
 		return h.commits[n], true
 	}
-	if h.lost[oid] {
-		return c, false
-	}
 	c, ok, err := h.repo.FindCommit(h.ctx, oid)
 	must(err)
-	if !ok {
-		h.lost[oid] = true
-	}
 	return c, ok
 }
 
