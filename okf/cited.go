@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // Cited returns a name for lines of text, by which the text is found again wherever it
@@ -278,7 +279,7 @@ func findDrifts(cited []*citation, files fs.FS, list func() []string) []Drift {
 	names := slices.Sorted(maps.Keys(byFile))
 	apart := make([][]*citation, len(names))
 	readFiles(files, names, func(k int, b []byte, err error) {
-		if err == nil || errors.Is(err, fs.ErrNotExist) {
+		if err == nil || isGone(files, names[k], err) {
 			apart[k] = checkCitedFile(b, err == nil, byFile[names[k]])
 		}
 	})
@@ -292,6 +293,15 @@ func findDrifts(cited []*citation, files fs.FS, list func() []string) []Drift {
 	}
 	slices.SortFunc(out, func(a, b Drift) int { return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Source, b.Source)) })
 	return out
+}
+
+// isGone reports whether reading a file failed with err because there is no file, but for example a link or a folder.
+func isGone(files fs.FS, name string, err error) bool {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return true
+	}
+	in, err := fs.Lstat(files, name)
+	return err == nil && !in.Mode().IsRegular()
 }
 
 // readFiles reads files on as many goroutines as there are processors.

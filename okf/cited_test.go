@@ -75,7 +75,7 @@ func TestCheckSources(t *testing.T) {
 		{"a title by hand", one("title: Words, text: 'sha256:0123'"), map[string]string{"docs/g.md": was}, ""},
 		{"a text of several lines without its key", one("title: lines 1-2, text: '" + Cited([]byte("Ebb: it falls\nand falls."))[:23] + "'"), map[string]string{"docs/g.md": was}, ""},
 		{"lines that no file has", one("title: lines 1-99999999, text: 'sha256:0123456789abcdef/0123'"), map[string]string{"docs/g.md": was}, "a.md:3 odd-source-changed its source docs/g.md no longer has the text that it had on lines 1-99999999"},
-		{"a folder", one("blob: aa"), map[string]string{"docs/g.md/x.md": was}, ""},
+		{"a folder in its place", one("blob: aa"), map[string]string{"docs/g.md/x.md": was}, "a.md:3 odd-source-gone its source docs/g.md is gone, and no other file has the text"},
 	} {
 		a, err := Parse("a.md", []byte(c.atom))
 		if err != nil {
