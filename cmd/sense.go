@@ -274,7 +274,13 @@ func (v *view) runSensor(ctx context.Context, argv []string) ([]sense.Finding, e
 	case len(bytes.TrimSpace(said)) == 0:
 		return nil, nil
 	}
-	return sense.Read(sense.Report{Name: argv[0], Bytes: said})
+	found, err := sense.Read(sense.Report{Name: argv[0], Bytes: said})
+	for _, f := range found {
+		if f.Sensor != "custom" {
+			return nil, fmt.Errorf("odd.toml: [sense.sensors] custom: %s printed a report of the sensor %s; write that to a file, and name the file as [sense.sensors] %[2]s", argv[0], f.Sensor)
+		}
+	}
+	return found, err
 }
 
 // fileAll returns the files of the tasks. It gives each the role and paths of [sense], and
