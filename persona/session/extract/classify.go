@@ -112,9 +112,6 @@ func (d *document) topicOfPath() topic {
 	parts[len(parts)-1] = d.stem()
 	for i := len(parts) - 1; i >= 0; i-- {
 		w := strings.ToLower(parts[i])
-		if in("words jargon terms software stack dependencies rules documents", w) && i < len(parts)-1 {
-			continue // as a folder, as likely a package of a program
-		}
 		if strings.Contains(w, "decision-record") || strings.HasPrefix(w, "adr-") {
 			return decisions
 		}

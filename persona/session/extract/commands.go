@@ -22,12 +22,15 @@ func (s *section) programs() []string {
 	return out
 }
 
+// setting is a line that gives a variable a value and runs nothing.
+var setting = regexp.MustCompile(`^[A-Z_0-9]+=\S*(?:\s+#.*)?$`)
+
 // prompt is what a terminal shows in front of a command.
 var prompt = regexp.MustCompile(`^\s*(?:\([\w. -]+\) ?)?(?:[\w.-]+@[^$%#]*[$%#]|[\w./~:-]*[$]|%) +`)
 
 // shell returns the command lines of a fenced block that is a shell's: by its language, by the
-// prompts in it or, where it names no language, by the programs that all its lines run. Output
-// and comments are left out.
+// prompts in it or, where it names no language, by the programs that all its lines run. Output,
+// comments and lines that only set a variable are left out.
 func shell(b block) []string {
 	if b.kind != code {
 		return nil
@@ -48,7 +51,7 @@ func shell(b block) []string {
 		case continued:
 			out[len(out)-1] += " " + strings.TrimPrefix(cmd, "> ")
 			continued = more
-		case cmd == "" || strings.HasPrefix(cmd, "#") || prompted && !isPrompt:
+		case cmd == "" || strings.HasPrefix(cmd, "#") || prompted && !isPrompt || setting.MatchString(cmd):
 		default:
 			out, continued = append(out, cmd), more
 		}

@@ -175,10 +175,6 @@ func (e evidence) choice() (about string, ok bool) {
 		label := in("decision: outcome: decided:", lead)
 		for _, t := range b.texts() {
 			q := t.run.text
-			lower := strings.ToLower(q)
-			if i == 0 && strings.Contains(lower, "recommendations") || strings.Contains(lower, "no decision") || strings.Contains(lower, "not decided") || strings.Contains(lower, "undecided") {
-				return "", false // for somebody to decide on
-			}
 			if strings.HasSuffix(q, ":") {
 				continue
 			}

@@ -10,7 +10,7 @@
 //   - processes: a heading that names an activity, or a sentence that says what for, above
 //     an ordered list, a list of instructions, commands or prose that instructs; Diagnosis,
 //     Mitigation and the like of a runbook; in a charter, what people do in turn. One command
-//     is one only where the heading says what it is for. A section that obliges as often as it
+//     is one only where the heading says what it is for, one sentence only in a runbook. A section that obliges as often as it
 //     instructs is neither a policy nor a process, and a finding counts it
 //   - decisions: the section of an ADR that states the decision; not one
 //     that was given up, and one that is only proposed says so in its title
@@ -18,7 +18,7 @@
 //     heading names, where the text says what its holders are or do, and not how many they
 //     are, how they come to it or what they must do; "The X is responsible for …", first in
 //     a section
-//   - systems: tables, lists and sub-headings of a section about tools, systems or
+//   - systems: tables and lists of a section about tools, systems or
 //     services; "X is a … service"; what a README says its repository is
 //   - terms: definition lists; lists, paragraphs and sub-headings of a glossary; tables
 //     with a column of terms; "What is X?"; "An *X* is a …"
@@ -26,8 +26,8 @@
 //
 // What a section is about is told by its heading, else by the nearest heading above it,
 // else by the file or folder. Licences and tables of contents are passed over, minutes, reports,
-// forms, and what its folder or front matter calls done, rejected or archived, and what only weighs: context, motivation, alternatives, risks. Of a product that
-// others install or import, the manual tells no rule or procedure of the team.
+// forms, what three documents of a folder have of a form, what its folder or front matter calls done, rejected or archived, and what only weighs: context,
+// motivation, alternatives, risks. Of a product that others install or import, the manual tells no rule or procedure of the team.
 //
 // # What an atom holds
 //
@@ -178,6 +178,8 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	for _, d := range docs {
 		all = append(all, d.found...)
 	}
+	all, copies := withoutCopies(all)
+	skips = append(skips, copies...)
 	all, older := latest(all)
 	cs, clashes := merge(all)
 	rank(cs, r.Now.UTC().Format("2006"))

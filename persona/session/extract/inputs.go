@@ -48,6 +48,7 @@ const (
 	passed   class = "passed"   // a folder that is never walked into
 	forge    class = "forge"    // a licence, change log or the like
 	dated    class = "dated"    // minutes, a report, a form, or what is put away
+	formed   class = "formed"   // what a form says that documents of one folder fill in
 	manual   class = "manual"   // a page for the users of a product, whose rules and procedures are not read
 	unheaded class = "unheaded" // a file that is read without its front matter
 )

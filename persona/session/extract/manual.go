@@ -10,17 +10,31 @@ import (
 // readmes are the names of the file that says what a repository is.
 var readmes = []string{"README.md", "README.rst", "README.markdown", "readme.md", "Readme.md"}
 
+// manuals are the folders for the documents of a product.
+const manuals = "doc docs documentation site website www manual guide guides tutorials examples"
+
+// installing and using are the pages, at the top of such a folder, for those who install a product and
+// for those who use it.
+var (
+	top        = "(?i)^(?:" + strings.ReplaceAll(manuals, " ", "|") + ")/(?:[^/]+/)?"
+	installing = regexp.MustCompile(top + `(?:install(?:ation|ing)?|quick[-_]?start|getting[-_]started)[/.]`)
+	using      = regexp.MustCompile(top + `(?:users?|user[-_]?guide|usage|using|tutorials?|operator-manual)[/.]`)
+)
+
 // hasProduct reports whether a repository holds a product that others install or import: its
-// README says that it is a library, a tool or the like, or a document says how to install it.
+// README says that it is a library, a tool or the like, a document says how to install it, or
+// there are pages for those who install it and for those who use it.
 func hasProduct(files fs.FS, docs []*document) bool {
+	have := func(page *regexp.Regexp) bool {
+		return slices.ContainsFunc(docs, func(d *document) bool { return page.MatchString(d.path) })
+	}
+	if have(installing) && have(using) {
+		return true
+	}
 	for _, name := range readmes {
-		i := slices.IndexFunc(docs, func(d *document) bool { return d.path == name })
-		if i >= 0 {
-			return docs[i].presentsProduct(docs)
-		}
 		if text, why := read(files, name); why == "" {
-			d, err := readFile(file{name, text})
-			return err == nil && d.presentsProduct(append(docs, d))
+			d := parse(file{name, text})
+			return d.presentsProduct(append(docs, d))
 		}
 	}
 	return false
@@ -29,14 +43,19 @@ func hasProduct(files fs.FS, docs []*document) bool {
 // installs is a command that installs something by its name.
 var installs = regexp.MustCompile(`(?m)\b(?:pip3?|pipx|npm|yarn|pnpm|gem|cargo|go|brew|composer|conda|apt|apt-get|dnf|choco|winget|uv)(?: tool)? (?:install|add|get|i|require)(?: -\S+)* ["']?(\S+)`)
 
-// presentsProduct reports whether d, a README, names a product that docs present.
+// presentsProduct reports whether d, a README, says that what it names is a library, a tool or the
+// like, or names in one word what a document says how to install.
 func (d *document) presentsProduct(docs []*document) bool {
-	for _, c := range d.found {
-		if c.kind == system && c.score == scoreDefinition && (d.title == "" || same(c.title, d.title)) {
-			return true
+	name := firstPart(strings.ReplaceAll(d.title, " - ", " -- "))
+	for _, s := range d.sections {
+		if b, ok := s.opening(); ok {
+			subject, pred, _, is := copula(b.run)
+			if is && (d.title == "" || same(subject, name)) && systemNoun(headNoun(pred)) {
+				return true
+			}
 		}
 	}
-	ws := words(firstPart(strings.ReplaceAll(d.title, " - ", " -- ")))
+	ws := words(name)
 	return len(ws) == 1 && len(ws[0]) > 1 && slices.ContainsFunc(docs, func(x *document) bool {
 		return slices.ContainsFunc(installs.FindAllSubmatch(x.raw, -1), func(m [][]byte) bool {
 			name := words(string(m[1]))
@@ -49,7 +68,7 @@ func (d *document) presentsProduct(docs []*document) bool {
 // they can do with it: no rule or procedure of the team that makes it.
 func (d *document) isManual() bool {
 	folder, _, below := strings.Cut(strings.ToLower(d.path), "/")
-	return below && in("doc docs documentation site website www manual guide guides examples", folder) && !d.decides && !d.rulebook() && !d.has(affairs) && !d.charters() &&
+	return below && in(manuals, folder) && !d.decides && !d.rulebook() && !d.has(affairs) && !d.charters() &&
 		!d.has("development develop dev devel developer developers hacking internal internals maintaining runbook runbooks playbook playbooks ops operations oncall incident incidents rfc rfcs adr adrs")
 }
 

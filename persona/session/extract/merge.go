@@ -45,7 +45,7 @@ func (s *section) candidates() (out []candidate) {
 		}
 		return out
 	}
-	for _, read := range []func() []candidate{s.readDefinitionLists, s.readHeadingDefinitions, s.headedSystem, s.readStatedDefinitions} {
+	for _, read := range []func() []candidate{s.readDefinitionLists, s.readHeadingDefinitions, s.readStatedDefinitions} {
 		out = append(out, s.soundOf(read())...)
 	}
 	return out
@@ -92,6 +92,32 @@ func merge(cs []candidate) ([]candidate, []clash) {
 		}
 	})
 	return cs, clashes
+}
+
+// formCopies is how many documents of one folder say the same where they fill in one form.
+const formCopies = 3
+
+// withoutCopies takes out the rules and procedures that stand word for word in several documents of one
+// folder: they are of the form that those fill in. The second result is what it took out.
+func withoutCopies(cs []candidate) (kept []candidate, copies []skip) {
+	say := map[string][]*document{}
+	key := func(c candidate) string {
+		e := c.evidence[0]
+		return path.Dir(e.doc.path) + "\n" + strings.Join(slices.Concat(e.quote, e.steps, e.commands), "\n")
+	}
+	for _, c := range cs {
+		if k, d := key(c), c.evidence[0].doc; !slices.Contains(say[k], d) {
+			say[k] = append(say[k], d)
+		}
+	}
+	for _, c := range cs {
+		if e := c.evidence[0]; (c.kind == policyAtom || c.kind == process) && len(say[key(c)]) >= formCopies {
+			copies = append(copies, skip{path: fmt.Sprintf("%s:%d", e.doc.path, e.from), why: "as others of its folder say", class: formed})
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	return kept, copies
 }
 
 // latest leaves of what documents of several years or versions say under one heading what the
@@ -274,7 +300,7 @@ func rank(cs []candidate, thisYear string) {
 func (d *document) past() string {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
 	at := slices.IndexFunc(folders, func(f string) bool {
-		return in("minutes archive archives archived attic completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates", f)
+		return in("minutes reports archive archives archived attic completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates", f)
 	})
 	state := strings.ToLower(d.state)
 	switch {

@@ -173,6 +173,7 @@ func unread(skips []skip) (out []session.Note) {
 		{foreign, "file", " left out, neither markdown nor reStructuredText", "The reader reads .md, .markdown, .mdown, .mkd, .mdx and .rst, and .md.erb."},
 		{forge, "file", " left out, licences, change logs and the like", "A file that the task's inputs name by its own path is read."},
 		{dated, "file", " left out, dated minutes and reports, forms and archives", "Keep what still holds in a file of another name, in a folder of another name."},
+		{formed, "passage", " left out, of forms that documents of one folder fill in", "What holds stands in the form, or where the form comes from."},
 		{manual, "page", " of the product's manual, whose rules and procedures are left out", "Rules and procedures of the team stand in other folders than the manual, as contributing or runbooks."},
 		{passed, "folder", " passed over", "A folder that the task's inputs name by its own path is read."},
 	} {

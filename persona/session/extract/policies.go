@@ -263,7 +263,7 @@ var asides = []struct {
 	{warned, strings.HasPrefix, "why |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer|deprecated|legacy"},
 	{warned, equal, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
-	{weighed, equal, "faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+	{weighed, equal, "get involved|getting involved|contact|contacts|contact us|community|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline"},
@@ -384,7 +384,7 @@ func pronounFirst(s string) bool {
 // rulebooks are the words in the path of a document that lays down rules, and affairs those
 // of one that is about how people work with each other.
 const (
-	rulebooks = "contributing contribute conduct policy policies handbook guideline guidelines standard standards convention conventions rules requirements style expectations practices codestyle"
+	rulebooks = "contributing contribute conduct policy policies guideline guidelines standard standards convention conventions rules requirements style expectations practices codestyle"
 	affairs   = "governance contributor contributors contribution security charter charters onboarding offboarding maintainers membership moderation moderators election elections " +
 		"review reviews reviewing process processes workflow release releases releasing benefits"
 )

@@ -17,7 +17,7 @@ func (s *section) responsible() []candidate {
 			out = append(out, candidate{kind: role, title: capital(title), score: scoreRole, evidence: []evidence{e}})
 		}
 	}
-	for i, b := range s.blocks[:min(1, len(s.blocks))] {
+	for _, b := range s.blocks[:min(1, len(s.blocks))] {
 		for _, t := range b.texts() {
 			for _, sentence := range sentences(t.run.text) {
 				who, what, ok := cutAny(sentence, " is responsible for ", " are responsible for ", " is accountable for ")
@@ -27,11 +27,6 @@ func (s *section) responsible() []candidate {
 					continue
 				}
 				e := evidence{doc: s.doc, from: t.from, to: t.to, quote: []string{sentence}, passage: []block{{from: t.from, to: t.to, run: t.run}}}
-				if strings.HasSuffix(sentence, ":") && b.kind == paragraph && i+1 < len(s.blocks) && s.blocks[i+1].kind == bullets {
-					if e.to = s.blocks[i+1].last(); e.to-e.from < maxRules {
-						e.passage = s.passage(e.from, e.to)
-					}
-				}
 				out = append(out, candidate{kind: role, title: capital(title), about: described(sentence), score: scoreRole - 10, evidence: []evidence{e}})
 			}
 		}

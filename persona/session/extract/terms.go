@@ -153,10 +153,7 @@ func (s *section) columns(header []string) (nameCol, textCol int, t topic) {
 		h = strings.Trim(h, " *")
 		if nameCol < 0 {
 			first, _, _ := strings.Cut(h, "/")
-			if t = columnTopic(first); t == none && i == 0 && s.listing() && in("name title what item", h) {
-				t = s.topic()
-			}
-			if t != none {
+			if t = columnTopic(first); t != none {
 				nameCol = i
 			}
 		} else if textCol < 0 && explains(h) {
@@ -372,8 +369,6 @@ func (s *section) statement(subject, pred string, b block) candidate {
 	c.evidence[0].quote = []string{b.run.text}
 	head := headNoun(pred)
 	switch {
-	case filename(subject):
-		c.kind = artifact
 	case c.kind == term && systemNoun(head) && (proper(subject) || s.level <= 1 || !strings.Contains(subject, " ")):
 		c.kind = system
 		if !strings.Contains(subject, " ") {

@@ -44,8 +44,8 @@ var signs = []sign{
 	}},
 	// where it stands
 	{5, -3, func(t *traits) bool { return t.s.doc.rulebook() }},
-	{0, -4, func(t *traits) bool {
-		return t.commands == 0 && t.s.doc.has("style styleguide codestyle conventions standards")
+	{0, -8, func(t *traits) bool {
+		return t.commands == 0 && t.s.doc.has("style styleguide codestyle conventions standards guidance guidelines practice practices principles")
 	}},
 	{2, 1, func(t *traits) bool { return t.s.doc.has(affairs) }},
 	{4, 0, func(t *traits) bool { return t.acts > 0 && 3*t.acts >= t.all && !affair(strings.Join(t.title, " ")) }},

@@ -179,9 +179,6 @@ func filename(s string) bool {
 	}
 	base := s[strings.LastIndexByte(s, '/')+1:]
 	dot := strings.LastIndexByte(base, '.')
-	if dot > 0 && base[dot:] == ".js" && proper(base) {
-		return false // Node.js, CMake.js
-	}
 	if dot < 0 {
 		return in("Makefile Dockerfile Jenkinsfile CODEOWNERS Vagrantfile Gemfile Procfile LICENSE README CHANGELOG", base)
 	}

@@ -1,0 +1,291 @@
+package extract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// TestForm: what three documents of a folder say word for word is of the form that they fill in, which a
+// note says; what two say is a rule, and so is what others say in folders of their own.
+func TestForm(t *testing.T) {
+	t.Parallel()
+	text := func(boat string) string {
+		return "# " + boat + "\n\n## Gifts\n\nEvery gift must be approved by two members of the board.\n\n## Paint\n\nMembers of " + boat + " must wash it each week.\n"
+	}
+	for _, tt := range []struct {
+		paths []string
+		gifts int
+	}{{[]string{"policies/a.md", "policies/b.md", "policies/c.md"}, 0}, {[]string{"policies/a.md", "policies/b.md"}, 1}, {[]string{"policies/a/x.md", "policies/b/x.md", "policies/c/x.md"}, 1}} {
+		var files []string
+		for i, p := range tt.paths {
+			files = append(files, p, text(fmt.Sprintf("Boat %c", 'A'+i)))
+		}
+		e := drive(t, request(files...))
+		if said := strings.Join(spoken(e), "\n"); strings.Count(said, "policy Gifts") != tt.gifts || strings.Count(said, "policy Paint") != len(tt.paths) {
+			t.Errorf("%v: got %s", tt.paths, said)
+		}
+		told := strings.Contains(fmt.Sprint(e.Notes), "3 passages left out, of forms that documents of one folder fill in: policies/a.md:5, policies/b.md:5, policies/c.md:5")
+		if told != (tt.gifts == 0) {
+			t.Errorf("%v: notes %+v", tt.paths, e.Notes)
+		}
+	}
+}
+
+// TestPagesOfAManual: pages for those who install something and for those who use it are a manual,
+// whatever the README says; one of the two alone is none.
+func TestPagesOfAManual(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		pages string
+		rules int
+	}{
+		{"docs/install.md docs/user/paint.md", 0}, {"docs/getting_started.md docs/source/tutorials/paint.md", 0},
+		{"docs/user/paint.md", 1}, {"docs/install.md", 1}, {"teams/install.md docs/user/paint.md", 2}, {"docs/install.md teams/user/paint.md", 2},
+		{"docs/boats/red/install.md docs/user/paint.md", 2},
+	} {
+		files := []string{"README.md", "# Boats\n\nWelcome.\n"}
+		for _, p := range strings.Fields(tt.pages) {
+			files = append(files, p, "# Pack\n\n## Install "+p[:len(p)-3]+"\n\n1. Download the packer.\n2. Run it.\n")
+		}
+		if e := drive(t, request(files...)); len(e.Atoms) != tt.rules {
+			t.Errorf("%s: got %q", tt.pages, spoken(e))
+		}
+	}
+}
+
+func TestOneConceptIsOneAtom(t *testing.T) {
+	t.Parallel()
+	r := request(
+		"docs/a.md", "# Glossary\n\nFloat plan\n: A card that says who is out.\n",
+		"docs/b.md", "# Cards\n\nThe *float plans* are the cards on the board by the door.\n",
+		"docs/c.md", "# Words\n\nFloat plan\n: A sheet on the wall, filled in by the guide.\n")
+	e := drive(t, r)
+	if d := cmp.Diff([]string{"term Float plan | A card that says who is out. | lines 3-4"}, spoken(e)); d != "" {
+		t.Fatalf("(-want +got):\n%s", d)
+	}
+	var files []string
+	for _, s := range e.Atoms[0].Atom.Sources {
+		files = append(files, s.Resource)
+	}
+	if d := cmp.Diff([]string{"docs/a.md", "docs/c.md", "docs/b.md"}, files); d != "" {
+		t.Errorf("sources (-want +got):\n%s", d)
+	}
+	if len(e.Notes) != 2 || e.Notes[1].Facet != "open" || !strings.Contains(e.Notes[1].Content, "docs/a.md:3 and docs/c.md:3") {
+		t.Errorf("the double definition is not a finding: %+v", e.Notes)
+	}
+	hold(t, e, r)
+}
+
+// TestOneRuleInSeveralDocuments: copies are one rule that is quoted once, and of several years
+// the last one holds.
+func TestOneRuleInSeveralDocuments(t *testing.T) {
+	t.Parallel()
+	conduct := "# Conduct\n\n## Moderation\n\nMembers must not insult anybody.\n"
+	e := drive(t, request("CONDUCT.md", conduct, "about/CONDUCT.md", conduct,
+		"votes/2024/rules.md", "# Vote 2024\n\n## Sign-up\n\nMembers must sign up within 10 days.\n", "votes/2025/rules.md", "# Vote 2025\n\n## Sign-up\n\nMembers must sign up within 20 days.\n"))
+	want := []string{"policy Moderation (Conduct) | Members must not insult anybody. | line 5", "policy Sign-up (Vote 2025) | Members must sign up within 20 days. | line 5"}
+	if d := cmp.Diff(want, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for _, a := range e.Atoms {
+		if n := strings.Count(string(a.Atom.Body()), "> Members"); n != 1 {
+			t.Errorf("%s quotes %d times", a.Atom.Title, n)
+		}
+	}
+}
+
+// TestDatedFile: a full date in the name of a file makes minutes, which a note names as such; a year
+// alone makes none, nor does another number.
+func TestDatedFile(t *testing.T) {
+	t.Parallel()
+	for name, dated := range map[string]bool{
+		"2026-03-01": true, "20260301": true, "board-2026-03-01": true, "2026-03-01-board": true, "board_2026_03_01": true, "board-1999.12.31": true,
+		"travel-policy-2026": false, "2026": false, "2026-03": false, "2026-28": false, "20269901": false, "120260301": false, "202603011": false, "policy-20301": false,
+		"20260301-sign-every-page": false, "2026-03-01-board-call": true,
+	} {
+		e := drive(t, request("a/"+name+".md", "# Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n"))
+		if got := len(e.Atoms) == 0; got != dated {
+			t.Errorf("%s: %q, want minutes %v", name, spoken(e), dated)
+		}
+		want := "1 file left out, dated minutes and reports, forms and archives: a/" + name + ".md"
+		if got := slices.ContainsFunc(e.Notes, func(n session.Note) bool { return n.Title == want }); got != dated {
+			t.Errorf("%s: %+v, want the note %v", name, e.Notes, dated)
+		}
+	}
+}
+
+// TestHistory: what is done, refused or to be filled in, by its folder or front matter, lays down
+// no rule, and a note says why each was left out.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	const rule = "# Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n"
+	for _, tt := range []struct{ path, front, why string }{
+		{"docs/proposals-done/a.md", "", "in a folder named done"}, {"docs/rejected/a.md", "", "in a folder named rejected"}, {"template/a.md", "", "in a folder named template"},
+		{"docs/a.md", "---\ntype: proposal\nstatus: completed\n---\n\n", "its front matter says completed"}, {"proposals/a.md", "---\nstatus: implemented\n---\n\n", "its front matter says implemented"},
+		{"docs/a.md", "---\nstatus: rejected\n---\n\n", "its front matter says rejected"},
+		{"definition-of-done/a.md", "", ""}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},
+	} {
+		e := drive(t, request(tt.path, tt.front+rule))
+		told := slices.ContainsFunc(e.Notes, func(n session.Note) bool { return strings.Contains(n.Content, tt.path+" ("+tt.why+")") })
+		if past := tt.why != ""; (len(e.Atoms) == 0) != past || told != past {
+			t.Errorf("%s %q: %q, notes %+v", tt.path, tt.front, spoken(e), e.Notes)
+		}
+	}
+}
+
+// TestSetOfComponents: a README without a heading that says of its repository that it is a set of
+// components presents a product, whose manual tells users what they can do.
+func TestSetOfComponents(t *testing.T) {
+	t.Parallel()
+	const manual = "# Tour\n\n## Paint the boats\n\n1. Wash them.\n2. Paint them.\n3. Close the shed.\n"
+	e := drive(t, request("README.md", "## Overview\n\nJetty is a set of components that count the boats.\n", "docs/tour.md", manual))
+	if d := cmp.Diff([]string{"system Jetty | Jetty is a set of components that count the boats. | line 3"}, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestLaterYearOrVersion: of files whose names differ by a year or a version the last one holds,
+// and a note names the others; other numbers tell things apart.
+func TestLaterYearOrVersion(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ first, second, left string }{
+		{"votes/2024/rules.md", "votes/2025/rules.md", "votes/2024/rules.md"},
+		{"travel-2025.md", "travel-2026.md", "travel-2025.md"},
+		{"Travel-2026.md", "travel-2025.md", "travel-2025.md"},
+		{"board-1999.md", "board-2001.md", "board-1999.md"},
+		{"v2/rules.md", "v10/rules.md", "v2/rules.md"},
+		{"v2/rules.md", "3.0/rules.md", "v2/rules.md"},
+		{"rules-1.9.md", "rules-1.10.md", "rules-1.9.md"},
+		{"rules-v1.2.3.md", "rules-v1.3.md", "rules-v1.2.3.md"},
+		{"runbooks/http-404.md", "runbooks/http-500.md", ""},
+		{"team-1/rules.md", "team-2/rules.md", ""},
+		{"srv1.md", "srv2.md", ""},
+		{"ipv4.md", "ipv6.md", ""},
+		{"level-2101.md", "level-2102.md", ""},
+		{"code-12024.md", "code-12025.md", ""},
+		{"2024/travel.md", "2025/rules.md", ""},
+	} {
+		steps := func(p string) string {
+			title := strings.ReplaceAll(strings.TrimSuffix(p, ".md"), "/", " ")
+			return "# " + title + "\n\n## Mitigation\n\n1. Open the log.\n2. Restart the server.\n3. Close the page.\n"
+		}
+		e := drive(t, request(tt.first, steps(tt.first), tt.second, steps(tt.second)))
+		var left []string
+		for _, n := range e.Notes {
+			if p, ok := strings.CutPrefix(n.Title, "1 candidate left out for a later year or version: "); ok {
+				left = append(left, p)
+			}
+		}
+		var want []string
+		if tt.left != "" {
+			want = []string{tt.left + ":5"}
+		}
+		if d := cmp.Diff(want, left); d != "" || len(e.Atoms) != 2-len(want) {
+			t.Errorf("%s and %s: %q, notes (-want +got):\n%s", tt.first, tt.second, spoken(e), d)
+		}
+		for _, a := range e.Atoms {
+			if tt.left != "" && a.Atom.Sources[0].Resource == tt.left {
+				t.Errorf("%s and %s: proposed from the earlier one", tt.first, tt.second)
+			}
+		}
+	}
+}
+
+// TestManualOfAProduct: what its users can do is nothing that a team does, but how one contributes is.
+func TestManualOfAProduct(t *testing.T) {
+	t.Parallel()
+	steps := "# Pack\n\n## Install a boat\n\n1. Download the packer.\n2. Run it.\n"
+	for readme, want := range map[string][]string{
+		"# Skeg\n\nSkeg is a tool for boats.\n":                                            {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6", "system Skeg | Skeg is a tool for boats. | line 3"},
+		"# Skeg\n\nIt packs.\n\n```sh\npip install skeg\n```\n":                            {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6"},
+		"# Skeg - boats\n\nHello.\n\n## What is Skeg?\n\nSkeg is a free tool for boats.\n": {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6", "term Skeg | Skeg is a free tool for boats. | lines 5-7"},
+		"# Skeg\n\nThis is how we work.\n":                                                 {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6"}, // copied
+	} {
+		e := drive(t, request("README.md", readme, "docs/pack.md", steps, "docs/contributing/pack.md", steps))
+		if d := cmp.Diff(want, spoken(e)); d != "" {
+			t.Errorf("%s(-want +got):\n%s", readme, d)
+		}
+	}
+}
+
+func TestOneTitleInTwoPackages(t *testing.T) {
+	t.Parallel()
+	text := "## Installation\n\n1. Download the file.\n2. Install it.\n"
+	e := drive(t, request("a/README.md", text, "b/README.md", text))
+	want := []string{"process Installation (a) | 2 steps: Download the file … Install it | lines 3-4", "process Installation (b) | 2 steps: Download the file … Install it | lines 3-4"}
+	if d := cmp.Diff(want, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestTitleOfItsDocument: a title that is its document's is not told by it once more.
+func TestTitleOfItsDocument(t *testing.T) {
+	t.Parallel()
+	text := "# Restore the night disk\n\n1. Stop the server.\n2. Copy it.\n"
+	e := drive(t, request("a.md", text, "b.md", text+"3. Start it.\n"))
+	if d := cmp.Diff([]string{"process Restore the night disk | 3 steps: Stop the server … Start it | lines 3-5"}, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestATermIsWhatAnotherSourceSays(t *testing.T) {
+	t.Parallel()
+	e := drive(t, request("a.md", "# Glossary\n\nBookings\n: Where reservations and deposits go.\n",
+		"b.md", "# Bookings\n\nBookings is a service that takes deposits.\n"))
+	if d := cmp.Diff([]string{"system Bookings | Where reservations and deposits go. | lines 3-4"}, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestMaxAtoms(t *testing.T) {
+	t.Parallel()
+	r := request("a.md", "# Words\n\nSkeg\n: A small fin under the stern.\n\n\n# Glossary\n\n- **Gelcoat**: the outer skin beside the skeg.\n- **Rack**: the red rack by the door.\n")
+	r.MaxAtoms = 1
+	e := drive(t, r)
+	if e.Outcome != session.Completed || len(e.Atoms) != 1 || e.Atoms[0].Atom.ID != "skeg" {
+		t.Fatalf("got %s %q", e.Outcome, spoken(e))
+	}
+	if f := e.Notes[1]; f.Title != "2 more candidates left out; raise [session] max_atoms or narrow the task's inputs to see them" || !strings.Contains(f.Content, "Gelcoat, Rack") {
+		t.Errorf("got finding %+v", f)
+	}
+	hold(t, e, r)
+}
+
+// TestWhatIsThereTakesNoPlace: an atom of the bundle that could have a link more takes no place of
+// a new one under the limit, and gets its link where there is room.
+func TestWhatIsThereTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	r := request("a.md", "# Glossary\n\n- **Gel coat**: the outer skin beside the rack bolt.\n- **Keel rail**: the rail below the gel coat.\n- **Rack bolt**: the bolt by the keel rail of the rack.\n")
+	r.MaxAtoms = 1
+	var atoms []okf.Atom
+	for range 3 {
+		e := drive(t, after(t, r, atoms...))
+		if len(e.Atoms) != 1 || e.Atoms[0].Base != "" {
+			t.Fatalf("%d atoms are there: got %q", len(atoms), spoken(e))
+		}
+		atoms = append(atoms, e.Atoms[0].Atom)
+	}
+	if e := drive(t, after(t, r, atoms...)); len(e.Atoms) != 1 || e.Atoms[0].Base == "" || len(e.Notes) != 1 {
+		t.Errorf("got %q, %+v", spoken(e), e.Notes)
+	}
+}
+
+// TestThisYearsFilesCount: under the limit a document of this year counts as one without a year, and
+// one of an earlier year less.
+func TestThisYearsFilesCount(t *testing.T) {
+	t.Parallel()
+	for year, want := range map[string]string{"2026": "Zip fees", "2025": "Launching fees"} {
+		r := request("a/policy.md", "# Launching fees\n\nMembers must pay at the desk.\n", year+"/policy.md", "# Zip fees\n\nMembers must pay at the desk.\n")
+		r.MaxAtoms = 1
+		if e := drive(t, r); len(e.Atoms) != 1 || e.Atoms[0].Atom.Title != want {
+			t.Errorf("%s: got %q, want %s", year, spoken(e), want)
+		}
+	}
+}
