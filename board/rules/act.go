@@ -23,7 +23,7 @@ const (
 	Proposal             // carries Odd-Run and changes no ledger: the atoms or files that a session made
 	Sync                 // carries Odd-Approval: sets a task to done because a person approved it
 	Merge                // has two parents: must be what git merges by itself
-	Stray                // anything else: may file a task in backlog, and nothing more
+	Stray                // anything else: may file a task in backlog, or as [sense] allows, and nothing more
 )
 
 // Act is one commit with what it introduces.

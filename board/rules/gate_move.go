@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/sense"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
@@ -25,7 +27,12 @@ func (j *judge) checkMachineMove(f *File) string {
 		return ""
 	case j.Kind == Sync && from == board.Review && to == board.Done:
 		return j.checkSync(f)
-	case f.Was == nil && to == board.Ready && j.Kind == Stray && j.mayBeFiledReady(f.Is):
+	case f.Was == nil && to == board.Ready && j.Kind == Stray && isSensed(f, j.Law):
+		for _, other := range j.FindSenseCrossed(j.OID) {
+			if !isSensed(f, j.LawAt(other)) {
+				return fmt.Sprintf("odd sense files a task in ready, which odd.toml does not allow in %s, which is merged with it", ShortID(string(other)))
+			}
+		}
 		return ""
 	case f.Was == nil:
 		return fmt.Sprintf("a commit by odd or an agent files a task in %s; only backlog is its to say", to)
@@ -33,15 +40,20 @@ func (j *judge) checkMachineMove(f *File) string {
 	return j.checkRunMove(f, from, to)
 }
 
-// mayBeFiledReady reports a task of odd sense that the law in force lets run without a person: of a sensor that
-// [sense] ready names, with the role and the paths of [sense], and nothing else that odd sense does not write.
-func (j *judge) mayBeFiledReady(a *okf.Atom) bool {
-	t, err := board.Parse(a)
-	law := j.Law.Sense
-	if err != nil || !slices.Contains(law.Ready, sense.SensorOf(a.ID, a.Tags)) || t.Role != law.Role || !slices.Equal(t.Paths, law.Paths) {
+// isSensed reports a task that odd sense may file in ready: of a sensor that [sense] ready of law names, with its role
+// and its paths, and nothing else that odd sense does not write.
+func isSensed(f *File, law *config.Config) bool {
+	t, err := board.Parse(f.Is)
+	if err != nil || f.Rel != board.Folder+"/"+string(t.ID)+".md" {
 		return false
 	}
-	return !slices.ContainsFunc(a.Fields, func(f okf.Field) bool {
+	sensor, _ := sense.Find(sense.SensorOf(t.ID, f.Is.Tags))
+	switch {
+	case !slices.Contains(law.Sense.Ready, sensor.Name) || t.Role != law.Sense.Role || !slices.Equal(t.Paths, law.Sense.Paths),
+		t.Kind != "fix" || t.Signal != sensor.Signal || !strings.HasPrefix(f.Is.Generated.By, "odd/"):
+		return false
+	}
+	return !slices.ContainsFunc(f.Is.Fields, func(f okf.Field) bool {
 		return !slices.Contains([]string{"type", "id", "title", "description", "tags", "confidence", "generated", "state", "kind", "priority", "role", "signal", "paths"}, f.Key)
 	})
 }

@@ -77,6 +77,7 @@ type History interface {
 	IsUnnamed(repo.OID) bool                                             // see "unnamed" in the package comment
 	HasUnnamed() bool                                                    // there is any
 	FindCrossed(repo.OID) []repo.OID                                     // see "crossed" in the package comment
+	FindSenseCrossed(repo.OID) []repo.OID                                // lines that a commit is merged with and that have another [sense]
 	FindClaim(of repo.Commit, run, task string) (c repo.Commit, ok bool) // the claim that a commit goes on; ok is false if this clone has none
 	FindSameClaim(claim repo.Commit, run, task string) repo.OID          // the same claim on a line beside, "" for none
 	FindOutcomes(run, task string) []Outcome                             // first as End has them, then as the branches do

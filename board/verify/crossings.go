@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/odd-cli/odd/board/config"
@@ -11,7 +12,8 @@ import (
 //
 // A merge brings in commits that were made under the rules of their own branch. Where the merge's parents differ in who
 // must sign, or may, a decision of the one side must also stand under the signatures that the other side requires: else
-// a branch from before require_signed, or from before a key was taken out, brings in what that branch refuses.
+// a branch from before require_signed, or from before a key was taken out, brings in what that branch refuses. The same
+// holds for the ready tasks of odd sense, where [sense] of the parents differs.
 
 // signing is what a commit's odd.toml requires of signatures.
 type signing struct {
@@ -31,21 +33,14 @@ func (h *history) readSigning(commit repo.OID) signing {
 	return signing{true, blob}
 }
 
-// findCrossings maps a commit to the other parents of the merges that join it with a line which requires signatures
-// differently. Merges by odd sync are left out: what they bring is judged on the target branch.
-func (h *history) findCrossings() map[repo.OID][]repo.OID {
+// findCrossings maps a commit to the other parents of the merges that join it with another line, where crosses says so
+// of a merge and the two parents.
+func (h *history) findCrossings(crosses func(m repo.Commit, from, onto repo.OID) bool) map[repo.OID][]repo.OID {
 	out := map[repo.OID][]repo.OID{}
 	for _, m := range h.commits {
-		if len(m.Parents) < 2 {
-			continue
-		}
-		asks := make([]signing, len(m.Parents))
-		for i, p := range m.Parents {
-			asks[i] = h.readSigning(p)
-		}
-		for i, p := range m.Parents {
-			for k, other := range m.Parents {
-				if i == k || asks[i] == asks[k] || !asks[k].required || h.isSynced(m, h.LawAt(other)) {
+		for _, p := range m.Parents {
+			for _, other := range m.Parents {
+				if p == other || !crosses(m, p, other) {
 					continue
 				}
 				beyond := h.reachableFrom(other)
@@ -58,6 +53,21 @@ func (h *history) findCrossings() map[repo.OID][]repo.OID {
 		}
 	}
 	return out
+}
+
+// crossesSigning reports a merge with a line that requires signatures differently. Merges by odd sync are left out:
+// what they bring is judged on the target branch.
+func (h *history) crossesSigning(m repo.Commit, from, onto repo.OID) bool {
+	asks := h.readSigning(onto)
+	return asks.required && asks != h.readSigning(from) && !h.isSynced(m, h.LawAt(onto))
+}
+
+// crossesSense reports a merge with a line that lets odd sense file other tasks as ready. A person answers for a merge
+// of theirs, unless it would have to be signed. odd sync merges the target, whose odd.toml is not the board's.
+func (h *history) crossesSense(m repo.Commit, from, onto repo.OID) bool {
+	was, is := h.LawAt(from), h.LawAt(onto)
+	same := was == is || slices.Equal(was.Sense.Ready, is.Sense.Ready) && was.Sense.Role == is.Sense.Role && slices.Equal(was.Sense.Paths, is.Sense.Paths)
+	return !same && (h.machines[m.OID] || is.RequireSigned) && (onto == m.Parents[0] || !h.isSynced(m, is))
 }
 
 // isSynced reports a merge as odd sync makes it: of what the target branch has, which gets no such merge itself, or of
@@ -104,20 +114,19 @@ func (h *history) reachableFrom(tip repo.OID) map[repo.OID]bool {
 	return seen
 }
 
-// crossingsQuestion asks which lines with other signature rules a commit is merged with.
-func crossingsQuestion(oid repo.OID) question {
-	return func(h *history) string {
-		var all string
-		for _, other := range h.crossed[oid] {
-			all += string(other) + " "
-		}
-		return all
-	}
+// joinedQuestion asks which lines with another law a commit is merged with.
+func joinedQuestion(oid repo.OID, of func(*history) map[repo.OID][]repo.OID) question {
+	return func(h *history) string { return fmt.Sprint(of(h)[oid]) }
 }
 
-// FindCrossed returns the other parents of the merges that join a commit with a line which requires signatures
-// differently.
+// FindCrossed returns the other parents of the merges that crossesSigning reports.
 func (h *history) FindCrossed(oid repo.OID) []repo.OID {
-	h.dependOn(crossingsQuestion(oid))
+	h.dependOn(joinedQuestion(oid, func(h *history) map[repo.OID][]repo.OID { return h.crossed }))
 	return h.crossed[oid]
+}
+
+// FindSenseCrossed returns the other parents of the merges that crossesSense reports.
+func (h *history) FindSenseCrossed(oid repo.OID) []repo.OID {
+	h.dependOn(joinedQuestion(oid, func(h *history) map[repo.OID][]repo.OID { return h.sensed }))
+	return h.sensed[oid]
 }

@@ -1,9 +1,11 @@
 package verify
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -100,6 +102,57 @@ func TestAMachineMergesABranchFromBeforeSignatures(t *testing.T) {
 			}
 			to := c.tell(s, l)
 			if d := cmp.Diff(c.want, listFindings(s.check("", to))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// A ready task of odd sense must be allowed on every line that a machine merges it with.
+func TestAMachineMergesReadyTasks(t *testing.T) {
+	t.Parallel()
+	const refused = "3 tasks/test-a.md:7 odd sense files a task in ready, which odd.toml does not allow in #, which is merged with it"
+	const on = "[sense]\nready = [\"test\"]\npaths = [\"a/**\"]\n"
+	for name, c := range map[string]struct {
+		off    string // what odd.toml says on the other line
+		who    string
+		onto   bool   // the task's line is merged into the other one
+		target string // the line that is the target, "" for none
+		want   []string
+	}{
+		"withdrawn":                        {"", agentMail, true, "", []string{refused}},
+		"withdrawn, the other way":         {"", agentMail, false, "", []string{refused}},
+		"another role":                     {on + "role = \"editor\"\n", agentMail, true, "", []string{refused}},
+		"other paths":                      {strings.Replace(on, "a/**", "a/b/**", 1), agentMail, true, "", []string{refused}},
+		"another sensor more":              {strings.Replace(on, "[\"test\"", "[\"test\", \"lint\"", 1), agentMail, true, "", nil},
+		"by a person":                      {"", annMail, true, "", nil},
+		"by a person who has to sign":      {"require_signed = true\n", annMail, true, "", []string{refused}},
+		"odd sync of the target":           {"", agentMail, false, "off", nil},
+		"odd sync of a target that has it": {"", agentMail, true, "on", []string{refused}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			more := ""
+			if c.target != "" {
+				more = team
+			}
+			s := begin(t, lawWith(t, more+on), nil)
+			fork := s.tip()
+			off := s.ann("law", repo.Changes{"odd.toml": []byte(lawWith(t, c.off+more))})
+			s.land(fork)
+			filed := byAgent(repo.Changes{taskFile("test-a"): []byte(sensedTask)})(s)
+			switch c.target {
+			case "off":
+				s.heads["main"], s.branch = off, "board"
+			case "on":
+				s.branch = "board"
+			}
+			onto, other := filed, off
+			if c.onto {
+				onto, other = off, filed
+			}
+			to := s.land(s.mergeLines(c.who, onto, other))
+			if d := cmp.Diff(c.want, listFindings(s.check("", to)), cmpopts.EquateEmpty()); d != "" {
 				t.Error(d)
 			}
 		})

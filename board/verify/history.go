@@ -61,7 +61,8 @@ type history struct {
 	place    map[repo.OID]int            // index in commits
 	children map[repo.OID][]int          // indexes in commits
 	spine    map[repo.OID]bool           // the first-parent line of to
-	crossed  map[repo.OID][]repo.OID     // see findCrossings
+	crossed  map[repo.OID][]repo.OID     // see crossesSigning
+	sensed   map[repo.OID][]repo.OID     // see crossesSense
 	unnamed  map[repo.OID]bool           // see findUnnamedAgents
 	tips     []repo.OID                  // see boardAndTargetTips
 	moving   map[string]repo.OID         // where refs are about to be
@@ -115,7 +116,7 @@ func (h *history) readRange(s Scope) {
 	}
 	h.unnamed = h.findUnnamedAgents()
 	h.tips = h.boardAndTargetTips()
-	h.crossed = h.findCrossings()
+	h.crossed, h.sensed = h.findCrossings(h.crossesSigning), h.findCrossings(h.crossesSense)
 }
 
 // findEdges returns the parents of the range's commits that are outside the range.

@@ -119,7 +119,7 @@ func byAgent(ch repo.Changes, trailers ...[2]string) func(*story) repo.OID {
 	}
 }
 
-const sensedTask = "---\ntype: task\nid: test-a\ntags: [sensed, test, found-0123456789ab]\nconfidence: inferred\nstate: ready\npaths: [a/**]\n---\n"
+const sensedTask = "---\ntype: task\nid: test-a\ntags: [sensed, test, found-0123456789ab]\nconfidence: inferred\ngenerated: {by: odd/1.0, at: 2026-03-02T09:00:00Z}\nstate: ready\nkind: fix\npriority: p1\nsignal: test_failure\npaths: [a/**]\n---\n"
 
 // sensed lets the sensor test file ready tasks, and then files one that change has changed.
 func sensed(change func(string) string, trailers ...[2]string) func(*story) repo.OID {
@@ -385,22 +385,40 @@ func TestProposalsLandByPeople(t *testing.T) {
 		{name: "a sensed task filed as ready, as odd.toml allows", tell: sensed(nil), want: []string{}},
 		{name: "a sensed task filed as ready by the session of a run", tell: sensed(func(s string) string { return s }, [2]string{"Odd-Run", "run-1"}),
 			want: []string{"2 tasks/test-a.md:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml",
-				"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+				"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
 		{name: "a sensed task of a sensor that may not", tell: sensed(func(s string) string { return strings.Replace(s, "sensed, test", "sensed, lint", 1) }),
-			want: []string{"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+			want: []string{"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
 		{name: "a sensed task with other paths", tell: sensed(func(s string) string { return strings.Replace(s, "a/**", "b/**", 1) }),
-			want: []string{"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+			want: []string{"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
 		{name: "a sensed task with another role", tell: sensed(func(s string) string { return strings.Replace(s, "state: ready", "state: ready\nrole: chief", 1) }),
-			want: []string{"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+			want: []string{"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
 		{name: "a sensed task that asks for more turns", tell: sensed(func(s string) string { return strings.Replace(s, "state: ready", "state: ready\nmax_turns: 9", 1) }),
-			want: []string{"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+			want: []string{"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
 		{name: "a sensed task that was in backlog", tell: func(s *story) repo.OID {
 			sensed(func(s string) string { return strings.Replace(s, "state: ready", "state: backlog", 1) })(s)
 			return sensed(nil)(s)
 		}, want: []string{"2 tasks/test-a.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
-			"3 tasks/test-a.md:6 a commit by odd or an agent moves the task from backlog to ready outside a run's claim, result or sweep"}},
-		{name: "a sensed task where odd.toml allows nothing", tell: byAgent(repo.Changes{taskFile("test-a"): []byte(sensedTask)}),
+			"3 tasks/test-a.md:7 a commit by odd or an agent moves the task from backlog to ready outside a run's claim, result or sweep"}},
+		{name: "a sensed task of another kind", tell: sensed(func(s string) string { return strings.Replace(s, "kind: fix", "kind: docs", 1) }),
+			want: []string{"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task of no kind", tell: sensed(func(s string) string { return strings.Replace(s, "kind: fix\n", "", 1) }),
+			want: []string{"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task of another signal", tell: sensed(func(s string) string { return strings.Replace(s, "test_failure", "github_issue", 1) }),
+			want: []string{"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task in a person's name", tell: sensed(func(s string) string { return strings.Replace(s, "by: odd/1.0", "by: \"human:ann@example.org\"", 1) }),
+			want: []string{"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task of nobody's", tell: sensed(func(s string) string {
+			return strings.Replace(s, "generated: {by: odd/1.0, at: 2026-03-02T09:00:00Z}\n", "", 1)
+		}),
 			want: []string{"3 tasks/test-a.md:6 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task whose id is not the file's name", tell: sensed(func(s string) string { return strings.Replace(s, "id: test-a", "id: test-b", 1) }),
+			want: []string{"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task in another folder", tell: func(s *story) repo.OID {
+			s.ann("law", repo.Changes{"odd.toml": []byte(lawWith(s, "[sense]\nready = [\"test\"]\npaths = [\"a/**\"]\n"))})
+			return byAgent(repo.Changes{"knowledge/roles/test-a.md": []byte(sensedTask)})(s)
+		}, want: []string{"3 roles/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
+		{name: "a sensed task where odd.toml allows nothing", tell: byAgent(repo.Changes{taskFile("test-a"): []byte(sensedTask)}),
+			want: []string{"3 tasks/test-a.md:7 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
 		{name: "a task filed in backlog", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\nstate: backlog\n---\n")}),
 			want: []string{}},
 	})
