@@ -22,8 +22,9 @@ func taskVerb(env Env) *cli.Command {
 			"odd task list\n\n"+
 			"A task is a markdown file in the folder tasks/ of the bundle. Its state is\n"+
 			"backlog, ready, in_progress, review, blocked or done. odd drain runs only\n"+
-			"tasks in ready, and only a person can mark a task ready or approve it. To\n"+
-			"remove a task, git rm its file and commit that.",
+			"tasks in ready. Only a person marks a task ready or approves it; [sense] ready\n"+
+			"in odd.toml lets odd sense file ready tasks. To remove a task, git rm its file\n"+
+			"and commit that.",
 		taskAdd(env), taskList(env), taskShow(env), taskPermissions(env), taskReady(env), taskEdit(env))
 }
 

@@ -247,7 +247,12 @@ func sensorList(name string, n node) ([]string, error) {
 	case sense.Chores:
 		out, err = words(n, func(s string) error { _, _, err := sense.ParseChore(s); return err })
 	default:
-		out, err = words(n, repoGlob)
+		out, err = words(n, func(s string) error {
+			if strings.ContainsAny(s, "{}") {
+				return fmt.Errorf("%q: odd reads no braces; write a glob for each", s)
+			}
+			return repoGlob(s)
+		})
 	}
 	if err == nil && len(out) == 0 {
 		return nil, errors.New("lists nothing; name " + string(s.Takes) + `, like ["**"] for all, or take the line out`)
