@@ -59,6 +59,14 @@ func TestAnotherFolderBecomesTheBundle(t *testing.T) {
 		}, want: []string{}},
 		{name: "empty", tell: func(s *story) repo.OID { work(s, "t"); return s.moveBundle(repo.Changes{"kb/a.md": []byte("# A\n")}) },
 			want: []string{"14 journal/2026-03-02-R1.tsv" + gone, "14 ledger/2026-03/R1.jsonl" + gone}},
+		{name: "without its last line, which is put back", tell: func(s *story) repo.OID {
+			name := strings.Replace(work(s, "t").file, "knowledge/", "kb/", 1)
+			ch := s.copyBundle()
+			whole := ch[name]
+			ch[name] = whole[:bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1]
+			s.moveBundle(ch)
+			return s.ann("back", repo.Changes{name: whole})
+		}, want: []string{"14 kb/ledger/2026-03/R1.jsonl:3 is append-only, and old lines of it were changed"}},
 		{name: "with another cost", tell: prepare(swapped(`"cost_micro_usd":100000`, `"cost_micro_usd":100`)),
 			want: []string{"14 kb/ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed"}},
 		{name: "with a task that nobody approved", tell: prepare(swapped("state: review", "state: done")),

@@ -64,25 +64,33 @@ func (h *history) ReadVersions(at repo.OID) map[string][]repo.OID {
 	return out
 }
 
-// noteVersions adds the append-only files that a commit changed.
+// noteVersions adds the append-only files that a commit changed, by path below the bundle, wherever that was.
 func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID) {
-	root := h.LawAt(after).Root + "/"
 	file := func(blob repo.OID, mode string) repo.OID {
 		if strings.HasPrefix(mode, "100") {
 			return blob
 		}
 		return ""
 	}
-	for _, ch := range h.Diff(before, after) {
-		rel, in := strings.CutPrefix(ch.Path, root)
+	bundle := func(at repo.OID) repo.OID {
+		if at == "" {
+			return ""
+		}
+		tree, mode := h.Find(at, h.LawAt(at).Root)
+		if mode != rules.Folder {
+			return ""
+		}
+		return tree
+	}
+	for _, ch := range h.Diff(bundle(before), bundle(after)) {
 		old, now := file(ch.Old, ch.OldMode), file(ch.New, ch.NewMode)
-		if !in || !rules.IsAppendOnly(rel) || old == now {
+		if !rules.IsAppendOnly(ch.Path) || old == now {
 			continue
 		}
-		if len(out[rel]) == 0 {
-			out[rel] = []repo.OID{now}
+		if len(out[ch.Path]) == 0 {
+			out[ch.Path] = []repo.OID{now}
 		}
-		out[rel] = append(out[rel], old)
+		out[ch.Path] = append(out[ch.Path], old)
 	}
 }
 
