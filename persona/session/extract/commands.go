@@ -22,11 +22,8 @@ func (s *section) programs() []string {
 	return out
 }
 
-// setting is a line that gives a variable a value and runs nothing.
-var setting = regexp.MustCompile(`^[A-Z_0-9]+=\S*(?:\s+#.*)?$`)
-
-// prompt is what a terminal shows in front of a command.
-var prompt = regexp.MustCompile(`^\s*(?:\([\w. -]+\) ?)?(?:[\w.-]+@[^$%#]*[$%#]|[\w./~:-]*[$]|%) +`)
+// prompt is what a terminal shows in front of a command; setting is a line that only gives a variable a value.
+var setting, prompt = regexp.MustCompile(`^[A-Z_0-9]+=\S*(?:\s+#.*)?$`), regexp.MustCompile(`^\s*(?:\([\w. -]+\) ?)?(?:[\w.-]+@[^$%#]*[$%#]|[\w./~:-]*[$]|%) +`)
 
 // shell returns the command lines of a fenced block that is a shell's: by its language, by the
 // prompts in it or, where it names no language, by the programs that all its lines run. Output,

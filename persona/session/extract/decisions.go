@@ -208,9 +208,9 @@ func (e evidence) choice() (about string, ok bool) {
 // chose reports whether a sentence says that somebody chose.
 func chose(ws []string) bool {
 	at := slices.IndexFunc(ws, func(w string) bool {
-		return in("decided decision chose chosen choose opted selected adopted agreed", w)
+		return in("decided chose chosen choose opted selected adopted agreed", w)
 	})
-	return at >= 0 && !in("these this if when", ws[0]) && (at == 0 || ws[at] != "decision" || ws[at-1] != "this") && slices.ContainsFunc(ws, func(w string) bool { return in("we team option decision decided", w) }) &&
+	return at >= 0 && !in("these this if when", ws[0]) && slices.ContainsFunc(ws, func(w string) bool { return in("we team option decision decided", w) }) &&
 		!slices.ContainsFunc(ws[:at], func(w string) bool { return in("not had yet never", w) })
 }
 

@@ -33,8 +33,8 @@ func hasProduct(files fs.FS, docs []*document) bool {
 	}
 	for _, name := range readmes {
 		if text, why := read(files, name); why == "" {
-			d := parse(file{name, text})
-			return d.presentsProduct(append(docs, d))
+			d, err := readFile(file{name, text})
+			return err == nil && d.presentsProduct(append(docs, d))
 		}
 	}
 	return false

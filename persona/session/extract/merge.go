@@ -60,7 +60,7 @@ func (s *section) soundOf(cs []candidate) []candidate {
 			cs[i].title = capital(rest)
 		}
 	}
-	return slices.DeleteFunc(cs, func(c candidate) bool { return !s.sound(c) })
+	return slices.DeleteFunc(cs, func(c candidate) bool { return !s.sound(c) || c.kind == role && s.doc.decides }) // there as often a program
 }
 
 // sound holds what every reader must: a name, and lines that exist.
@@ -94,11 +94,8 @@ func merge(cs []candidate) ([]candidate, []clash) {
 	return cs, clashes
 }
 
-// formCopies is how many documents of one folder say the same where they fill in one form.
-const formCopies = 3
-
-// withoutCopies takes out the rules and procedures that stand word for word in several documents of one
-// folder: they are of the form that those fill in. The second result is what it took out.
+// withoutCopies takes out the rules and procedures that stand word for word in three or more documents of
+// one folder: they are of the form that those fill in. The second result is what it took out.
 func withoutCopies(cs []candidate) (kept []candidate, copies []skip) {
 	say := map[string][]*document{}
 	key := func(c candidate) string {
@@ -111,7 +108,7 @@ func withoutCopies(cs []candidate) (kept []candidate, copies []skip) {
 		}
 	}
 	for _, c := range cs {
-		if e := c.evidence[0]; (c.kind == policyAtom || c.kind == process) && len(say[key(c)]) >= formCopies {
+		if e := c.evidence[0]; (c.kind == policyAtom || c.kind == process) && len(say[key(c)]) > 2 {
 			copies = append(copies, skip{path: fmt.Sprintf("%s:%d", e.doc.path, e.from), why: "as others of its folder say", class: formed})
 		} else {
 			kept = append(kept, c)

@@ -201,16 +201,20 @@ func TestLaterYearOrVersion(t *testing.T) {
 // TestManualOfAProduct: what its users can do is nothing that a team does, but how one contributes is.
 func TestManualOfAProduct(t *testing.T) {
 	t.Parallel()
-	steps := "# Pack\n\n## Install a boat\n\n1. Download the packer.\n2. Run it.\n"
-	for readme, want := range map[string][]string{
-		"# Skeg\n\nSkeg is a tool for boats.\n":                                            {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6", "system Skeg | Skeg is a tool for boats. | line 3"},
-		"# Skeg\n\nIt packs.\n\n```sh\npip install skeg\n```\n":                            {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6"},
-		"# Skeg - boats\n\nHello.\n\n## What is Skeg?\n\nSkeg is a free tool for boats.\n": {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6", "term Skeg | Skeg is a free tool for boats. | lines 5-7"},
-		"# Skeg\n\nThis is how we work.\n":                                                 {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6"}, // copied
+	steps := func(what string) string {
+		return "# Pack\n\n## Install a " + what + "\n\n1. Download the packer.\n2. Run it.\n"
+	}
+	for readme, product := range map[string]bool{
+		"# Skeg\n\nSkeg is a tool for boats.\n":                                            true,
+		"# Skeg - boats\n\nHello.\n\n## What is Skeg?\n\nSkeg is a free tool for boats.\n": true,
+		"# Skeg\n\nIt packs.\n\n```sh\npip install skeg\n```\n":                            true,
+		"# Skeg\n\nSkeg is a group of people who sail.\n":                                  false,
+		"# Skeg\n\nHello.\n\n## Packer\n\nPacker is a tool for boats.\n":                   false,
+		"# Skeg\n\nThis is how we work.\n":                                                 false,
 	} {
-		e := drive(t, request("README.md", readme, "docs/pack.md", steps, "docs/contributing/pack.md", steps))
-		if d := cmp.Diff(want, spoken(e)); d != "" {
-			t.Errorf("%s(-want +got):\n%s", readme, d)
+		said := strings.Join(spoken(drive(t, request("README.md", readme, "docs/pack.md", steps("boat"), "docs/contributing/pack.md", steps("crane")))), "\n")
+		if strings.Contains(said, "process Install a boat") == product || !strings.Contains(said, "process Install a crane") {
+			t.Errorf("%s: got %s", readme, said)
 		}
 	}
 }
