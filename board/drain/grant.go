@@ -3,18 +3,66 @@ package drain
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
+
+// terms are what the sessions of a work are held to. They are settled before the first session and
+// only read from then on.
+type terms struct {
+	persona  persona.Persona
+	bound    bound
+	anchor   *handshake // nil where nothing binds it
+	grant    policy.Grant
+	declines []board.Decline // of people, for this task
+}
+
+// settle compiles the persona, binds the contract, begins the handshake and compiles the grant.
+func (a *attempt) settle(ctx context.Context, bind func(board.Task) (bound, error)) (t terms, err error) {
+	d, task := a.d, a.c.task
+	if task.Role != "" {
+		if t.persona, err = d.at.compilePersona(task.Role); err != nil {
+			return t, err
+		}
+	}
+	if t.bound, err = bind(task); err != nil {
+		return t, fmt.Errorf("contract: %s", describeRefusals(err))
+	}
+	if t.declines, err = d.findDeclines(ctx, task, a.c.base); err != nil {
+		return t, fmt.Errorf("brief: %w", err)
+	}
+	if t.anchor, err = d.beginHandshake(task, t.bound.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
+		return t, fmt.Errorf("anchor: %s", oneLine(err.Error()))
+	}
+	t.grant = a.compileGrant(t.bound.Contract, t.anchor)
+	return t, nil
+}
+
+// compilePersona compiles the persona of a role. The error says why the role may not work; the
+// persona is then what there is.
+func (s *snapshot) compilePersona(role string) (persona.Persona, error) {
+	p, err := persona.Compile(s.graph, role)
+	if err != nil {
+		return p, fmt.Errorf("role: %w", err)
+	}
+	p.Commit = string(s.tip)
+	f := s.cfg.Floor
+	if short := p.Below(persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}); len(short) > 0 {
+		return p, errors.New(persona.Lacks(role, short))
+	}
+	return p, nil
+}
 
 // grantTerms returns what a session of t under k may do on base, bound by law.
 func (cs contracts) grantTerms(base repo.OID, t board.Task, k contract.Contract, law anchor.Constitution) policy.Terms {

@@ -18,14 +18,11 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona"
-	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/reconcile"
-	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -45,16 +42,6 @@ type work struct {
 	fault           error           // of the disk: there is no result, and the claim is swept
 
 	judgedAgain bool // judged again without a session: the task stays in review
-}
-
-// terms are what the sessions of a work are held to. They are settled before the first session and
-// only read from then on.
-type terms struct {
-	persona  persona.Persona
-	bound    bound
-	anchor   *handshake // nil where nothing binds it
-	grant    policy.Grant
-	declines []board.Decline // of people, for this task
 }
 
 // lastSession is what the last session of a work came to. Each session begins with the zero value.
@@ -95,27 +82,6 @@ func (w *work) block(format string, args ...any) *work {
 	}
 	w.verdict, w.reason = board.ToBlocked, okf.Legible(string(secrets.Redact(fmt.Appendf(nil, format, args...))))
 	return w
-}
-
-// settle compiles the persona, binds the contract, begins the handshake and compiles the grant.
-func (a *attempt) settle(ctx context.Context, bind func(board.Task) (bound, error)) (t terms, err error) {
-	d, task := a.d, a.c.task
-	if task.Role != "" {
-		if t.persona, err = d.at.compilePersona(task.Role); err != nil {
-			return t, err
-		}
-	}
-	if t.bound, err = bind(task); err != nil {
-		return t, fmt.Errorf("contract: %s", describeRefusals(err))
-	}
-	if t.declines, err = d.findDeclines(ctx, task, a.c.base); err != nil {
-		return t, fmt.Errorf("brief: %w", err)
-	}
-	if t.anchor, err = d.beginHandshake(task, t.bound.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
-		return t, fmt.Errorf("anchor: %s", oneLine(err.Error()))
-	}
-	t.grant = a.compileGrant(t.bound.Contract, t.anchor)
-	return t, nil
 }
 
 // prepare settles the terms and makes the request. If ok is false, w is blocked and says why.
@@ -193,21 +159,6 @@ func (w *work) requireResult(id okf.ID) {
 		way = "the reader reads English, and finds rules with must or never, numbered steps, lists or tables of terms (**Word**: meaning), decision records and roles; add one to the documents, or name an agent with odd config set session.substrate NAME; then commit and run odd task ready " + string(id) + ", or delete the task's file"
 	}
 	w.block("nothing to review: %s; %s", oneLine(clean(why)), way)
-}
-
-// compilePersona compiles the persona of a role. The error says why the role may not work; the
-// persona is then what there is.
-func (s *snapshot) compilePersona(role string) (persona.Persona, error) {
-	p, err := persona.Compile(s.graph, role)
-	if err != nil {
-		return p, fmt.Errorf("role: %w", err)
-	}
-	p.Commit = string(s.tip)
-	f := s.cfg.Floor
-	if short := p.Below(persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}); len(short) > 0 {
-		return p, errors.New(persona.Lacks(role, short))
-	}
-	return p, nil
 }
 
 func (a *attempt) newRequest(ctx context.Context) (session.Request, error) {
