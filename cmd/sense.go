@@ -17,6 +17,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/sense"
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session/cage"
@@ -250,6 +251,9 @@ func (v *view) findReports(sensor string, globs []string) ([]sense.Finding, erro
 	return found, err
 }
 
+// mostSaid is how many characters of what a command says on stderr an error repeats.
+const mostSaid = 300
+
 // bounded keeps what is written to it, up to a byte more than a report may have.
 type bounded []byte
 
@@ -268,7 +272,7 @@ func (v *view) runSensor(ctx context.Context, argv []string) ([]sense.Finding, e
 	case ctx.Err() == context.DeadlineExceeded:
 		return nil, fmt.Errorf("odd.toml: [sense.sensors] custom: %s did not end within %s, [pipeline] check_timeout", argv[0], v.cfg.Pipeline.CheckTimeout)
 	case err != nil:
-		return nil, fmt.Errorf("odd.toml: [sense.sensors] custom: %s failed: %w; it says: %s", argv[0], err, strings.Join(strings.Fields(okf.Visible(secrets.RedactText(string(errs)))), " "))
+		return nil, fmt.Errorf("odd.toml: [sense.sensors] custom: %s failed: %w; it says: %s", argv[0], err, layout.Clip(oneLine(secrets.RedactText(string(errs))), mostSaid))
 	case len(said) > maxReport:
 		return nil, fmt.Errorf("odd.toml: [sense.sensors] custom: %s printed more than %d MiB; let it print less", argv[0], maxReport>>20)
 	case len(bytes.TrimSpace(said)) == 0:
