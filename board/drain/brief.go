@@ -215,7 +215,7 @@ func artifactFiles(b bound, base fs.FS, root string) []invoke.File {
 	if b.built != nil {
 		var names []string
 		for _, p := range b.built.Paths {
-			names = append(names, p[0])
+			names = append(names, p.Path)
 		}
 		out = inputFiles(b.built.Files, names)
 		if _, err := fs.Stat(b.built.Files, b.Artifact); err == nil {
@@ -313,7 +313,7 @@ func inputFiles(files fs.FS, names []string) []invoke.File {
 		out = append(out, readInput(files, name)...)
 	}
 	for _, n := range names {
-		for _, root := range matchFiles(files, strings.TrimSuffix(path.Clean(n), "/")) {
+		for _, root := range matchFiles(files, n) {
 			_ = fs.WalkDir(files, root, func(p string, e fs.DirEntry, err error) error {
 				if err == nil && e.Type().IsRegular() {
 					add(p)
@@ -338,12 +338,10 @@ func readInput(files fs.FS, name string) []invoke.File {
 	return []invoke.File{f}
 }
 
+// matchFiles returns what is there of a path or a pattern of path.Match.
 func matchFiles(files fs.FS, pattern string) []string {
-	if !fs.ValidPath(pattern) {
+	if pattern = path.Clean(pattern); !fs.ValidPath(pattern) {
 		return nil
-	}
-	if !strings.ContainsAny(pattern, `*?[`) {
-		return []string{pattern}
 	}
 	found, _ := fs.Glob(files, pattern)
 	return found

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -87,8 +86,7 @@ func (bw *boardWriter) editsUpon(ctx context.Context, p repo.Commit, base repo.O
 		if err != nil {
 			return nil, nil, err
 		}
-		switch {
-		case now == c.New && (now == "" || mode == c.NewMode):
+		if now == c.New && (now == "" || mode == c.NewMode) {
 			continue
 		}
 		from := p.OID
@@ -101,12 +99,9 @@ func (bw *boardWriter) editsUpon(ctx context.Context, p repo.Commit, base repo.O
 				continue
 			}
 		}
-		e := pipeline.Edit{Path: c.Path}
-		if e.Before, e.OldMode, err = fileAt(bw.repo, base, c.Path); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", c.Path, err)
-		}
-		if e.After, e.NewMode, err = fileAt(bw.repo, from, c.Path); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", c.Path, err)
+		e, err := editBetween(bw.repo, base, from, c.Path)
+		if err != nil {
+			return nil, nil, err
 		}
 		if bytes.Equal(e.Before, e.After) && e.OldMode == e.NewMode {
 			continue // others made the same lines

@@ -144,7 +144,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	if moved, err := ch.base().movedAt(tip, ch.files); err != nil {
 		return pipeline.Out{}, err
 	} else if len(moved) > 0 {
-		return ch.endFor(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), cmp.Or(d.target(), d.line.Name()), c.task.ID)
+		return ch.endFor(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), d.landingBranch(), c.task.ID)
 	}
 	if why := w.findEmergency(); why != "" {
 		return ch.endFor(pipeline.Abandoned, 0, "emergency: %s", why)

@@ -80,7 +80,7 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 	}
 	ask, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
-	by, err = ch.d.Preview(ask, Preview{Task: ch.c.task.ID, Op: op.ID, Target: ch.d.landingBranch().name, Because: ch.risk.Reasons(), Diff: secrets.Redact(patch)})
+	by, err = ch.d.Preview(ask, Preview{Task: ch.c.task.ID, Op: op.ID, Target: ch.d.landingBranch(), Because: ch.risk.Reasons(), Diff: secrets.Redact(patch)})
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -99,15 +99,8 @@ func (ch *change) holdBack(h pipeline.Held, why string) {
 	ch.d.say(fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", ch.c.task.ID, cmp.Or(why, pipeline.ExplainHeld(h)), h))
 }
 
-// landingPlace is the branch that changes land on.
-type landingPlace struct{ name, ref string }
-
-func (bw *boardWriter) landingBranch() landingPlace {
-	if t := bw.target(); t != "" {
-		return landingPlace{t, "refs/heads/" + t}
-	}
-	return landingPlace{bw.line.Name(), bw.line.Ref}
-}
+// landingBranch returns the branch that changes land on.
+func (bw *boardWriter) landingBranch() string { return cmp.Or(bw.target(), bw.line.Name()) }
 
 // verify checks the commit that would land: it holds exactly the files that were
 // checked. Then the change lands, or waits.
@@ -128,7 +121,7 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	out := pipeline.Out{Next: pipeline.Waiting, Note: reportLine(ch.report)}
 	switch {
 	case ch.mayLand:
-		out.Reason, out.Moved = pipeline.Landed, pipeline.Effect{Ref: ch.d.landingBranch().ref, Old: string(ch.c.base), New: string(commit)}
+		out.Reason, out.Moved = pipeline.Landed, pipeline.Effect{Ref: "refs/heads/" + ch.d.landingBranch(), Old: string(ch.c.base), New: string(commit)}
 	case ch.held != "":
 		out.Set = map[string]string{pipeline.FactHeld: string(ch.held)}
 		out.Note = strings.TrimSuffix(ch.heldFor+"; "+out.Note, "; ")
@@ -148,12 +141,12 @@ func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string)
 	case err != nil:
 		return pipeline.HeldMoved, err.Error()
 	case tip != ch.c.base:
-		return pipeline.HeldMoved, fmt.Sprintf("%s got new commits: it was at %.10s and is at %.10s", ch.d.landingBranch().name, ch.c.base, tip)
+		return pipeline.HeldMoved, fmt.Sprintf("%s got new commits: it was at %.10s and is at %.10s", ch.d.landingBranch(), ch.c.base, tip)
 	}
 	if gate.Distrusted(state.Results(ch.d.at.tasks()), ch.c.task.Kind) { // since it was tried
 		return pipeline.HeldKind, "people rejected the last three results of this kind of task"
 	}
-	signs, err := ch.d.repo.Active(ctx, ch.d.landingBranch().ref, ch.candidate.Paths(), ch.d.Now().Add(-activeFor))
+	signs, err := ch.d.repo.Active(ctx, "refs/heads/"+ch.d.landingBranch(), ch.candidate.Paths(), ch.d.Now().Add(-activeFor))
 	if err != nil {
 		return pipeline.HeldActive, err.Error()
 	}
@@ -184,11 +177,11 @@ func (ch *change) settleLanding(ctx context.Context, out *Outcome, refs []repo.R
 		refs, err = ch.holdLanding(ctx, h, why, refs)
 		return "", refs, err
 	}
-	out.Landed = ch.d.landingBranch().name
+	out.Landed = ch.d.landingBranch()
 	if ch.d.target() == "" {
 		return ch.sealed.effect.New, refs, nil
 	}
-	target := repo.RefUpdate{Name: ch.d.landingBranch().ref, Old: ch.c.base, New: ch.sealed.effect.New}
+	target := repo.RefUpdate{Name: "refs/heads/" + ch.d.landingBranch(), Old: ch.c.base, New: ch.sealed.effect.New}
 	return "", append([]repo.RefUpdate{target}, refs...), nil
 }
 

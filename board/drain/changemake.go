@@ -17,7 +17,6 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/lint"
 	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
@@ -243,6 +242,19 @@ func (ch *change) layOut(ctx context.Context) (repo.OID, error) {
 
 func (b baseFiles) read(name string) ([]byte, string, error) { return fileAt(b.repo, b.commit, name) }
 
+// editBetween returns a file as one commit has it, changed to what it is in another.
+func editBetween(r *repo.Repo, before, after repo.OID, name string) (pipeline.Edit, error) {
+	e := pipeline.Edit{Path: name}
+	var err error
+	if e.Before, e.OldMode, err = fileAt(r, before, name); err == nil {
+		e.After, e.NewMode, err = fileAt(r, after, name)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return e, err
+}
+
 func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) {
 	oid, mode, err := r.Find(commit, name)
 	if err != nil || oid == "" {
@@ -317,7 +329,7 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error
 		return no
 	}
 	for _, it := range ch.w.items {
-		if it.Effect != reconcile.Added && it.Effect != reconcile.Updated {
+		if !it.Effect.Lands() {
 			continue
 		}
 		name := ch.d.at.file(it.Path)

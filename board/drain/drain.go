@@ -120,6 +120,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -274,7 +275,7 @@ func (d *drain) begin(ctx context.Context) error {
 	if err := d.readBoard(ctx); err != nil {
 		return err
 	}
-	if err := cmp.Or(d.checkStorable(ctx), d.place().checkDesks(ctx)); err != nil {
+	if err := d.checkPlace(ctx); err != nil {
 		return err
 	}
 	d.place().clearDesks()
@@ -292,6 +293,11 @@ func (d *drain) begin(ctx context.Context) error {
 		}
 	}
 	return d.retryAct(ctx, d.stopOverspent)
+}
+
+// checkPlace refuses where no result could be stored, or no session could work.
+func (d *drain) checkPlace(ctx context.Context) error {
+	return cmp.Or(d.checkStorable(ctx), d.place().checkDesks(ctx))
 }
 
 // isOver reports that the drain takes no further task: somebody paused the board, an
@@ -324,17 +330,17 @@ func (d *drain) endDrain(ctx context.Context, err error) error {
 	return d.stop
 }
 
-// openDrain checks what can be checked without a lock: the clone is whole, nothing a
-// person is editing would be judged or overwritten.
+// openDrain reads the committed board, and refuses what can be told without a lock.
 func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
-	if o.Progress == nil {
-		o.Progress = func(string) {}
+	d, err := readCommitted(r, o)
+	if err == nil {
+		err = d.checkWorkTree(ctx)
 	}
-	o.Now = monotonicClock(o.Now)
-	d := newDrain(r, o)
-	if r.Shallow() {
-		return nil, refuse("shallow", "this clone is shallow, and odd needs the whole history; run git fetch --unshallow (in CI: check out with fetch-depth: 0)")
-	}
+	return d, err
+}
+
+// readCommitted reads the board as this clone has it.
+func readCommitted(r *repo.Repo, o Options) (*drain, error) {
 	local, err := r.Ref(o.Branch)
 	if errors.Is(err, repo.ErrNoRef) {
 		return nil, refuse("no-commits", "%s has no commits yet; git add -A && git commit -m \"odd: begin\"", strings.TrimPrefix(o.Branch, "refs/heads/"))
@@ -342,20 +348,42 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := readSnapshot(r, local, nil)
-	if err != nil {
+	return readAt(r, o, local)
+}
+
+// readAt reads the board at tip.
+func readAt(r *repo.Repo, o Options, tip repo.OID) (*drain, error) {
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	o.Now = monotonicClock(o.Now)
+	d := newDrain(r, o)
+	var err error
+	if d.at, err = readSnapshot(r, tip, nil); err != nil {
 		return nil, err
 	}
-	if dirty, err := r.Dirty(ctx, s.cfg.Root, "odd.toml"); err != nil {
-		return nil, err
-	} else if half := r.Unmerged(ctx); len(half) > 0 {
-		return nil, refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit, or run git merge --abort", half[0], countMore(half))
-	} else if len(dirty) > 0 {
-		return nil, refuse("dirty", "%s: has edits that are not committed%s, and odd drain reads only committed files; git add and git commit them", dirty[0], countMore(dirty))
-	}
-	d.at = s
-	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.addNote, Check: o.Check}
+	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: d.at.cfg.Remote, Note: d.addNote, Check: o.Check}
 	return d, nil
+}
+
+// checkWorkTree refuses a clone that is not whole, and one in which a person is editing what would
+// be judged or overwritten.
+func (d *drain) checkWorkTree(ctx context.Context) error {
+	if d.repo.Shallow() {
+		return refuse("shallow", "this clone is shallow, and odd needs the whole history; run git fetch --unshallow (in CI: check out with fetch-depth: 0)")
+	}
+	dirty, err := d.repo.Dirty(ctx, d.at.cfg.Root, "odd.toml")
+	if err != nil {
+		return err
+	}
+	d.uncommitted = slices.ContainsFunc(dirty, func(name string) bool { return strings.HasPrefix(name, d.at.file("governance")) })
+	if half := d.repo.Unmerged(ctx); len(half) > 0 {
+		return refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit, or run git merge --abort", half[0], countMore(half))
+	}
+	if len(dirty) > 0 {
+		return refuse("dirty", "%s: has edits that are not committed%s, and odd drain reads only committed files; git add and git commit them", dirty[0], countMore(dirty))
+	}
+	return nil
 }
 
 func newDrain(r *repo.Repo, o Options) *drain {
@@ -453,10 +481,11 @@ func (d *drain) runTask(ctx context.Context, t board.Task) error {
 // pruneRuns deletes the artifacts of old runs, runs git's maintenance, and reports what the
 // month has cost.
 func (d *drain) pruneRuns(ctx context.Context) error {
-	var err error
-	if d.report.Spent, err = d.authority().spentThisMonth(); err != nil {
+	all, err := d.authority().tenantPurse()
+	if err != nil {
 		return err
 	}
+	d.report.Spent = all.total()
 	d.report.Level = d.at.cfg.Allows(d.report.Spent, 0).String()
 	if len(d.report.Tasks) == 0 {
 		return nil

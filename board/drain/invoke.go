@@ -134,7 +134,7 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	if err := d.readBoard(ctx); err != nil {
 		return err
 	}
-	if err := cmp.Or(d.checkStorable(ctx), d.place().checkDesks(ctx)); err != nil {
+	if err := d.checkPlace(ctx); err != nil {
 		return err
 	}
 	d.place().clearDesks()

@@ -294,7 +294,7 @@ func TestAPersonCommitsWhileInvoking(t *testing.T) {
 // An update of what a proposal changed is, on the board, one of what it was made on.
 func TestRebased(t *testing.T) {
 	t.Parallel()
-	w := &work{terms: terms{bound: bound{built: &Made{Paths: [][3]string{{"knowledge/terms/tide.md", "old", "new"}, {"knowledge/terms/tern.md", "", "made"}}}}}}
+	w := &work{terms: terms{bound: bound{built: &Made{Paths: []event.ProposedPath{{Path: "knowledge/terms/tide.md", Base: "old", Result: "new"}, {Path: "knowledge/terms/tern.md", Result: "made"}}}}}}
 	for base, want := range map[string]string{"": "", "new": "old", "made": "", "other": "other"} {
 		if got := emissionBase(w, base); got != want {
 			t.Errorf("%q: got %q, want %q", base, got, want)

@@ -80,8 +80,8 @@ func emissionBase(w *work, base string) string {
 		return base
 	}
 	for _, p := range w.bound.built.Paths {
-		if p[2] == base {
-			return p[1]
+		if p.Result == base {
+			return p.Base
 		}
 	}
 	return base

@@ -143,20 +143,12 @@ func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.
 func (cs contracts) boundBefore(t board.Task) bound {
 	was, _ := cs.resolveContract(t) // what it refuses today was asked before the session
 	b := bound{built: was.built}
-	seen := map[string]bool{}
-	for run := t.Result.Run; run != "" && !seen[run]; {
-		seen[run] = true
-		of := ""
-		for _, r := range recordsOf(cs.repo, cs.at).runRecords(run) {
-			if r.Task != string(t.ID) {
-				continue
-			}
+	for _, records := range recordsOf(cs.repo, cs.at).judgements(t) {
+		for _, r := range records {
 			if c := r.Session().Contract; c != nil {
 				b.Tainted = cmp.Or(b.Tainted, c.Tainted)
 			}
-			of = cmp.Or(r.Claim().RefreshOf, of)
 		}
-		run = of
 	}
 	return b
 }

@@ -52,6 +52,15 @@ func (bw *boardWriter) checkShared(ctx context.Context) error {
 	return explainShared(bw.repo.CheckRemoteLock(ctx, bw.line.Remote, bw.at.tenant(), bw.log.now()))
 }
 
+// checkUnlocked refuses while another drain of this clone has the lock.
+func (bw *boardWriter) checkUnlocked(context.Context) error {
+	unlock, err := bw.repo.LockDrain()
+	if err == nil {
+		_ = unlock()
+	}
+	return explainLocked(err)
+}
+
 func explainLocked(err error) error {
 	if errors.Is(err, repo.ErrBusy) {
 		return refuseBusy("locked", "another odd drain runs in this clone: %s; try again when it has ended", strings.Replace(err.Error(), repo.ErrBusy.Error()+" ", "", 1))

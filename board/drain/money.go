@@ -44,8 +44,7 @@ type Purse struct {
 	Reserved budget.MicroUSD `json:"reserved_micro_usd"` // by open claims
 	Left     budget.MicroUSD `json:"left_micro_usd"`     // up to Stop, below 0 past it
 	Level    string          `json:"level"`
-	share    string
-	level    budget.Level
+	envelope budget.Envelope
 }
 
 // Purses are the envelopes of a month as the ledger has it: the tenant's, each
@@ -70,14 +69,13 @@ func Purses(e budget.Envelope, s event.Spend, month string) ([]Purse, error) {
 
 // newPurse returns one envelope: the tenant's if all is true, else that of a share.
 func newPurse(e budget.Envelope, s event.Spend, month, share string, all bool) (Purse, error) {
-	p := Purse{Name: Tenant, Month: month, Limit: e.Monthly, Stop: e.Stop(), share: share}
+	p := Purse{Name: Tenant, Month: month, envelope: e}
 	in, err := s.In(month)
 	counts := func(event.Record) bool { return true }
 	if !all {
 		counts = func(r event.Record) bool { return e.Share(r.Team) == share }
-		p.Name = cmp.Or(share, Unapportioned)
-		p.Limit, _ = e.Part(share)
-		p.Stop = p.Limit
+		part, _ := e.Part(share)
+		p.Name, p.envelope = cmp.Or(share, Unapportioned), budget.Envelope{Monthly: part, AlertPct: e.AlertPct}
 		if in, err = s.TeamIn(month, share); share == "" {
 			in, err = s.ApartIn(month, func(team string) bool { return e.Share(team) != "" })
 		}
@@ -86,15 +84,17 @@ func newPurse(e budget.Envelope, s event.Spend, month, share string, all bool) (
 		return p, err
 	}
 	held, err := s.Reserved(counts)
-	p.Spent, p.Reserved, p.Left = budget.MicroUSD(in-held), budget.MicroUSD(held), p.Stop-budget.MicroUSD(in)
-	if p.level = budget.Decide(e, p.total(), 0); !all {
-		p.level = budget.DecideShare(e, share, p.total(), 0)
-	}
-	p.Level = p.level.String()
+	p.Limit, p.Stop, p.Spent, p.Reserved = p.envelope.Monthly, p.envelope.Stop(), budget.MicroUSD(in-held), budget.MicroUSD(held)
+	p.Left, p.Level = p.Stop-p.total(), p.decide(0).String()
 	return p, err
 }
 
 func (p Purse) total() budget.MicroUSD { return p.Spent + p.Reserved }
+
+// decide returns the level of the envelope if more is spent.
+func (p Purse) decide(more budget.MicroUSD) budget.Level {
+	return budget.Decide(p.envelope, p.total(), more)
+}
 
 func (a authority) pursesOf(team string) ([]Purse, error) {
 	m, e := event.Month(a.now), a.cfg.Budget
@@ -111,12 +111,13 @@ func (a authority) pursesOf(team string) ([]Purse, error) {
 	return out, nil
 }
 
-func (a authority) spentThisMonth() (budget.MicroUSD, error) {
-	p, err := a.pursesOf("")
+// tenantPurse returns the envelope of the whole board.
+func (a authority) tenantPurse() (Purse, error) {
+	all, err := a.pursesOf("")
 	if err != nil {
-		return 0, err
+		return Purse{}, err
 	}
-	return p[0].total(), nil
+	return all[0], nil
 }
 
 // requireBudget refuses a configuration that can cost money and has none.
@@ -137,16 +138,17 @@ func (a authority) checkAffordable(t board.Task) error {
 		return refuse("no-budget", "task %s: there is no limit on its cost; set one with odd task edit %[1]s --budget-usd USD, or [session] max_usd in odd.toml", t.ID)
 	}
 	all, err := a.pursesOf(t.Team)
-	if err != nil {
+	if err != nil || !cfg.HasBudget {
 		return err
 	}
-	if spent := all[0].total(); cfg.Allows(spent, want) == budget.Stop {
-		return refuse("budget", "task %s: it may cost $%s, and with $%s spent or reserved this month that is more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", t.ID, want, spent, cfg.Budget.Stop())
-	}
-	for _, p := range all[1:] {
-		if budget.DecideShare(cfg.Budget, p.share, p.total(), want) == budget.Stop {
-			return refuse("budget-team", "task %s: it may cost $%s, and with $%s spent or reserved that is more than %s $%s; raise it in [budget.teams] in odd.toml, or wait for next month", t.ID, want, p.total(), p.describeOwner(), p.Limit)
+	for _, p := range all {
+		if p.decide(want) != budget.Stop {
+			continue
 		}
+		if p.Name == Tenant {
+			return refuse("budget", "task %s: it may cost $%s, and with $%s spent or reserved this month that is more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", t.ID, want, p.total(), p.Stop)
+		}
+		return refuse("budget-team", "task %s: it may cost $%s, and with $%s spent or reserved that is more than %s $%s; raise it in [budget.teams] in odd.toml, or wait for next month", t.ID, want, p.total(), p.describeOwner(), p.Limit)
 	}
 	return nil
 }
@@ -171,17 +173,18 @@ func (o overspent) Error() string { return "budget: " + string(o) }
 // board's, the error is overspent.
 func (a authority) checkSolvent(c *claim, cost budget.MicroUSD) error {
 	all, err := a.pursesOf(c.task.Team)
-	if err != nil {
+	if err != nil || !a.cfg.HasBudget {
 		return err
 	}
 	over := max(cost-c.each(), 0)
-	if sum := all[0].total() + over; a.cfg.Allows(sum, 0) == budget.Stop {
-		return overspent(describeOverspend(sum, a.snapshot))
-	}
-	for _, p := range all[1:] {
-		if sum := p.total() + over; budget.DecideShare(a.cfg.Budget, p.share, sum, 0) == budget.Stop {
-			return fmt.Errorf("budget: $%s is spent or reserved this month, more than %s $%s; raise it in [budget.teams] in odd.toml", sum, p.describeOwner(), p.Limit)
+	for _, p := range all {
+		if p.Spent += over; p.decide(0) != budget.Stop {
+			continue
 		}
+		if p.Name == Tenant {
+			return overspent(p.describeOverspend())
+		}
+		return fmt.Errorf("budget: $%s is spent or reserved this month, more than %s $%s; raise it in [budget.teams] in odd.toml", p.total(), p.describeOwner(), p.Limit)
 	}
 	return nil
 }
@@ -197,16 +200,12 @@ func (rec recorder) dueAlerts(team string, more budget.MicroUSD) (due []string, 
 		return nil, err
 	}
 	for _, p := range all {
-		sum := p.total() + more
-		level := budget.DecideShare(rec.at.cfg.Budget, p.share, sum, 0)
-		if p.Name == Tenant {
-			level = budget.Decide(rec.at.cfg.Budget, sum, 0)
-		}
-		if level == budget.OK || rec.at.spend.Alerted(p.Month, p.Name) {
+		p.Spent += more
+		if p.decide(0) == budget.OK || rec.at.spend.Alerted(p.Month, p.Name) {
 			continue
 		}
 		due = append(due, p.Name)
-		rec.noteOnce(fmt.Sprintf("budget: $%s is spent or reserved of %s $%s", sum, p.describeOwner(), p.Limit))
+		rec.noteOnce(fmt.Sprintf("budget: $%s is spent or reserved of %s $%s", p.total(), p.describeOwner(), p.Limit))
 	}
 	return due, nil
 }
@@ -226,22 +225,22 @@ func (rec recorder) chargeOutcome(data *event.OutcomeData, c *claim, cost budget
 	return err
 }
 
-func describeOverspend(sum budget.MicroUSD, s *snapshot) string {
-	return fmt.Sprintf("$%s is spent or reserved this month, more than the limit of $%s", sum, s.cfg.Budget.Stop())
+func (p Purse) describeOverspend() string {
+	return fmt.Sprintf("$%s is spent or reserved this month, more than the limit of $%s", p.total(), p.Stop)
 }
 
 // stopOverspent pauses the board if the month is past its hard stop, or was while a session
 // ran. Drains stay paused until a person resumes them.
 func (d *drain) stopOverspent(ctx context.Context) error {
-	spent, err := d.authority().spentThisMonth()
+	all, err := d.authority().tenantPurse()
 	why := d.broke
 	switch {
 	case err != nil:
 		return err
 	case !d.at.cfg.HasBudget:
 		return requireBudget(d.at.cfg)
-	case d.at.cfg.Allows(spent, 0) == budget.Stop:
-		why = describeOverspend(spent, d.at)
+	case all.decide(0) == budget.Stop:
+		why = all.describeOverspend()
 	case why == "":
 		return nil
 	}

@@ -44,36 +44,28 @@ type Step struct {
 // Explain decides everything a drain would decide and writes nothing.
 func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	p := Plan{Stops: []Stop{}, Tasks: []Step{}}
-	d, err := openDrain(ctx, r, o)
-	if !p.addStop(err) {
+	d, err := readCommitted(r, o)
+	if err != nil {
+		if p.addStop(err) {
+			err = nil
+		}
 		return p, err
 	}
-	opened := d != nil
-	if !opened {
-		if d, err = peekHead(ctx, r, o); !p.addStop(err) {
+	for _, check := range []func(context.Context) error{d.checkWorkTree, d.readBoard, d.checkPlace, d.checkTarget, d.checkShared, d.checkUnlocked} {
+		if err := check(ctx); !p.addStop(err) {
 			return p, err
 		}
-	}
-	if d == nil {
-		return p, nil
-	}
-	if err := d.addStart(ctx, &p, opened); err != nil {
-		return p, err
-	}
-	unlock, err := r.LockDrain()
-	if err == nil {
-		_ = unlock()
-	}
-	if err := explainLocked(err); !p.addStop(err) {
-		return p, err
 	}
 	if err := d.authority().addStops(&p); err != nil {
 		return p, err
 	}
+	only := okf.ID("")
 	if d.Task != "" {
-		if _, err := d.at.findTask(d.Task); err != nil {
+		t, err := d.at.findTask(d.Task)
+		if err != nil {
 			return p, err
 		}
+		only = t.ID
 	}
 	killed, err := r.KilledRuns()
 	if err != nil {
@@ -81,7 +73,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	}
 	left := d.taskLimit()
 	for t := range d.at.boardOrder(d.at.rows()) {
-		s := d.admission().planTask(t)
+		s := d.admission().planTask(t, only)
 		if t.State == board.InProgress && slices.Contains(killed, t.ClaimedBy) {
 			s.Reason = "its run was killed; odd drain frees it first, and then runs it unless it has had too many attempts"
 		}
@@ -100,26 +92,10 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	return p, nil
 }
 
-// addStart adds what would keep a drain from starting. If the board could not be opened, only
-// a pause and the clock are looked at.
-func (d *drain) addStart(ctx context.Context, p *Plan, opened bool) error {
-	if !opened {
-		p.addStop(d.at.refuseWhilePaused())
-		p.addStop(d.checkClock(ctx))
-		return nil
-	}
-	if err := d.readBoard(ctx); !p.addStop(err) {
-		return err
-	}
-	for _, check := range []func(context.Context) error{d.checkStorable, d.place().checkDesks, d.checkShared} {
-		if err := check(ctx); !p.addStop(err) {
-			return err
-		}
-	}
-	if _, err := d.base(); !p.addStop(err) {
-		return err
-	}
-	return nil
+// checkTarget refuses where the branch that reviews merge into is not there.
+func (bw *boardWriter) checkTarget(context.Context) error {
+	_, err := bw.base()
+	return err
 }
 
 // addStops adds what the lease, an emergency or the budget would refuse every task for.
@@ -137,14 +113,14 @@ func (a authority) addStops(p *Plan) error {
 	} else {
 		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
 	}
-	spent, err := a.spentThisMonth()
-	if err == nil && a.cfg.Allows(spent, 0) == budget.Stop {
-		err = refuse("budget", "$%s is spent or reserved this month, more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", spent, a.cfg.Budget.Stop())
+	all, err := a.tenantPurse()
+	if err == nil && a.cfg.HasBudget && all.decide(0) == budget.Stop {
+		err = refuse("budget", "%s; raise [budget] monthly_usd in odd.toml, or wait for next month", all.describeOverspend())
 	}
-	if !p.addStop(err) {
-		return err
+	if p.addStop(err) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // addStop notes a refusal and goes on; a fault ends the explanation.
@@ -169,41 +145,12 @@ func (p *Plan) addNote(s Stop) {
 	}
 }
 
-// peekHead reads the board as committed, to explain why openDrain refused it.
-func peekHead(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
-	tip, err := r.Ref(o.Branch)
-	if err != nil {
-		return nil, nil // open has told why
-	}
-	d, err := peekAt(ctx, r, o, tip)
-	if err != nil {
-		return nil, err
-	}
-	dirty, err := r.Dirty(ctx, d.at.file("governance"))
-	d.uncommitted = len(dirty) > 0
-	return d, err
-}
-
-// peekAt reads the board at tip and refuses nothing.
-func peekAt(ctx context.Context, r *repo.Repo, o Options, tip repo.OID) (d *drain, err error) {
-	if o.Progress == nil {
-		o.Progress = func(string) {}
-	}
-	d = newDrain(r, o)
-	if d.at, err = readSnapshot(r, tip, nil); err != nil {
-		return nil, err
-	}
-	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: d.at.cfg.Remote, Note: d.addNote}
-	return d, nil
-}
-
-func (ad admission) planTask(t board.Task) Step {
+// planTask decides about one task, where only one may run about all others.
+func (ad admission) planTask(t board.Task, only okf.ID) Step {
 	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: ad.now.reservation(t)}
-	if ad.terms.Task != "" {
-		if want, err := ad.now.findTask(ad.terms.Task); err != nil || want.ID != t.ID {
-			s.Reason = "not named by --task"
-			return s
-		}
+	if only != "" && only != t.ID {
+		s.Reason = "not named by --task"
+		return s
 	}
 	if why := ad.now.checkEligible(t); why != nil {
 		s.addRefusal(why)

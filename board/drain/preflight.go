@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +22,7 @@ import (
 // Preflight lists what a drain would refuse the task t for, were it ready on the board
 // as it is at tip: each with what to do about it. It writes nothing.
 func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t board.Task) ([]string, error) {
-	d, err := peekAt(ctx, r, o, tip)
+	d, err := readAt(r, o, tip)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +140,7 @@ func (pf preflight) checkInputs(t board.Task) error {
 		lacks = extract.Lacking(files, t.Inputs, pf.at.cfg.Root, pf.at.graph)
 	} else {
 		for _, name := range t.Inputs {
-			if !strings.HasPrefix(name, "!") && !strings.Contains(name, "://") && !namesFile(files, name) {
+			if !strings.HasPrefix(name, "!") && !strings.Contains(name, "://") && len(matchFiles(files, name)) == 0 {
 				lacks = append(lacks, name+" is not in the repository")
 			}
 		}
@@ -151,13 +149,6 @@ func (pf preflight) checkInputs(t board.Task) error {
 		return nil
 	}
 	return refuse("inputs", "task %s: inputs: %s; commit what is missing, or name other files with odd task edit %[1]s --input PATH", t.ID, strings.Join(lacks, ", "))
-}
-
-func namesFile(files fs.FS, name string) bool {
-	return slices.ContainsFunc(matchFiles(files, strings.TrimSuffix(path.Clean(name), "/")), func(p string) bool {
-		_, err := fs.Stat(files, p)
-		return err == nil
-	})
 }
 
 // checkInstalled refuses a task where no agent of its chain has its program on this machine,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -36,8 +37,8 @@ type Records struct {
 // Made is a proposal that an earlier session made.
 type Made struct {
 	Commit repo.OID
-	Files  fs.FS       // of the commit
-	Paths  [][3]string // repository path, blob before and after, as its outcome records them
+	Files  fs.FS                // of the commit
+	Paths  []event.ProposedPath // as its outcome records them
 }
 
 func recordsOf(r *repo.Repo, s *snapshot) Records {
@@ -81,7 +82,7 @@ func (o Records) findProposal(h handoff.Handoff, seen map[string]bool) (*Made, e
 }
 
 func (o Records) readMade(r event.Record) (*Made, error) {
-	m := &Made{Commit: repo.OID(r.Outcome().Proposal), Paths: recordedFiles(r)}
+	m := &Made{Commit: repo.OID(r.Outcome().Proposal), Paths: r.Outcome().Paths}
 	var err error
 	if m.Files, err = o.Repo.Tree(m.Commit); err != nil {
 		return nil, fmt.Errorf("the proposal %s on branch %s is not in this clone; run git fetch", m.Commit, r.Outcome().Branch)
@@ -93,33 +94,37 @@ func (o Records) readMade(r event.Record) (*Made, error) {
 // the same emission was judged again, or r.
 func (o Records) latestRecord(r event.Record) event.Record {
 	t, _ := board.Find(o.Tasks, okf.ID(r.Task))
-	waits := t.Result
-	for run, seen := waits.Run, map[string]bool{}; run != "" && !seen[run]; {
-		seen[run] = true
-		of := ""
-		for _, again := range o.runRecords(run) {
-			if again.Kind == event.Claim && again.Task == r.Task {
-				of = again.Claim().RefreshOf
+	latest := r
+	for run, records := range o.judgements(t) {
+		for _, again := range records {
+			if again.Kind == event.Outcome && again.Outcome().Proposal == t.Result.Commit {
+				latest = again
 			}
 		}
-		if run = of; run != r.Run {
-			continue
-		}
-		for _, again := range o.runRecords(waits.Run) {
-			if again.Kind == event.Outcome && again.Task == r.Task && again.Outcome().Proposal == waits.Commit {
-				return again
-			}
+		if run == r.Run {
+			return latest
 		}
 	}
 	return r
 }
 
-func recordedFiles(r event.Record) [][3]string {
-	var out [][3]string
-	for _, p := range r.Outcome().Paths {
-		out = append(out, [3]string{p.Path, p.Base, p.Result})
+// judgements returns the runs that judged the work of t which waits, and their records of t: the last
+// first, and at the end the run whose session did the work.
+func (o Records) judgements(t board.Task) iter.Seq2[string, []event.Record] {
+	return func(yield func(string, []event.Record) bool) {
+		seen := map[string]bool{}
+		for run := t.Result.Run; run != "" && !seen[run]; {
+			seen[run] = true
+			records := slices.DeleteFunc(slices.Clone(o.runRecords(run)), func(r event.Record) bool { return r.Task != string(t.ID) })
+			if !yield(run, records) {
+				return
+			}
+			run = ""
+			for _, r := range records {
+				run = cmp.Or(r.Claim().RefreshOf, run)
+			}
+		}
 	}
-	return out
 }
 
 func (o Records) runRecords(run string) []event.Record {

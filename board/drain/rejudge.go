@@ -77,12 +77,9 @@ func (l Landing) edits(ctx context.Context, r *repo.Repo) ([]pipeline.Edit, erro
 		if inBundle(l.Cfg.Root, c.Path) {
 			continue
 		}
-		e := pipeline.Edit{Path: c.Path}
-		if e.Before, e.OldMode, err = fileAt(r, l.Tip, c.Path); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Path, err)
-		}
-		if e.After, e.NewMode, err = fileAt(r, l.Proposal, c.Path); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		e, err := editBetween(r, l.Tip, l.Proposal, c.Path)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, e)
 	}

@@ -67,13 +67,10 @@ func isUnwritable(err error) bool {
 func (a *attempt) saveResult(ctx context.Context) error {
 	defer func() { _ = a.d.repo.Show(nil) }() // what is committed needs no showing
 	a.heedEmergency()
-	if why := a.d.authority().whyLapsed(a.c); why != "" && a.w.isPublishable() {
-		a.w.void(why)
-	}
 	if err := a.dropConverted(ctx); err != nil {
 		return err
 	}
-	out := Outcome{Task: a.c.task.ID, State: board.Blocked, Reason: a.w.reason, Cost: a.w.cost, Effects: countEffects(a.w.items), Session: a.d.at.spokenBy(a.w), Notes: openNotes(a.w.emission.Notes)}
+	out := Outcome{Task: a.c.task.ID, State: board.Blocked, Reason: a.w.reason, Cost: a.w.cost, Effects: countEffects(a.w.items), Notes: openNotes(a.w.emission.Notes)}
 	if err := a.d.recorder().tellSession(a.c, a.w); err != nil {
 		return unwritten{err}
 	}
@@ -94,7 +91,7 @@ func (a *attempt) saveResult(ctx context.Context) error {
 	if err := a.d.landResult(ctx, a.c, func() (*draft, error) { return a.d.recorder().planResult(ctx, a.c, a.w, &out, refs) }); err != nil {
 		return err
 	}
-	if out.State == board.Blocked {
+	if out.Session = a.d.at.spokenBy(a.w); out.State == board.Blocked {
 		out.Code = a.w.blockCode()
 	}
 	a.d.report.Tasks = append(a.d.report.Tasks, out)
@@ -223,7 +220,7 @@ func (rec recorder) recordWork(p *draft, c *claim, w *work) error {
 
 // isKeptOut reports an effect that keeps an atom out of the proposal. A person is told.
 func isKeptOut(e reconcile.Effect) bool {
-	return e == reconcile.Guarded || e == reconcile.Conflict || e == reconcile.Duplicate || e == reconcile.Declined
+	return !e.Lands() && e != reconcile.Unchanged
 }
 
 // proposalRefs returns the ref of the task's proposal and names it in out. A change's commit was made by
@@ -415,7 +412,7 @@ func (rec recorder) outcomeData(c *claim, w *work, out Outcome, artifacts repo.O
 	}
 	data.Proposal, data.Branch, data.Base = string(out.Proposal), out.Branch, string(c.base)
 	for _, it := range w.items {
-		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
+		if it.Effect.Lands() {
 			data.Paths = append(data.Paths, event.ProposedPath{Path: rec.at.file(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
 		}
 	}

@@ -133,7 +133,7 @@ func (a *attempt) runWork(ctx context.Context) {
 // requireResult blocks work that has nothing to review: no atom, no change, no handoff.
 func (w *work) requireResult(id okf.ID) {
 	held := func(it reconcile.Item) bool {
-		return it.Effect.Lands() || isKeptOut(it.Effect) && it.Effect != reconcile.Declined
+		return it.Effect != reconcile.Unchanged && it.Effect != reconcile.Declined
 	}
 	if w.verdict != board.ToReview || w.handed != nil || w.emission.Deliverable != nil || slices.ContainsFunc(w.items, held) {
 		return
@@ -201,26 +201,14 @@ func (a *attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if a.c.died = a.d.authority().whyRevoked(a.c); a.c.died != "" {
-		return errors.New(a.c.died)
-	}
-	if !a.d.Now().Before(a.c.until) {
-		return errors.New("the claim on the task ended")
-	}
-	if a.c.died = a.c.anchor.whyLapsed(a.d.at); a.c.died != "" {
-		return errors.New(a.c.died)
-	}
 	if a.d.shared != nil {
 		if err := a.d.shared.Renew(ctx, a.d.Now()); err != nil {
 			return err
 		}
 	}
 	tip, err := a.d.line.Latest(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case tip == a.d.at.tip:
-		return a.checkMoney(a.d.authority(), cost)
 	}
 	s, err := readSnapshot(a.d.repo, tip, a.d.at)
 	if err != nil {
@@ -229,12 +217,20 @@ func (a *attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
 	if why, paused := readPause(s.files, s.file("pause.toml")); paused {
 		return fmt.Errorf("drains were paused: %s", why)
 	}
-	if t, ok := board.Find(s.tasks(), a.c.task.ID); a.c.task.Path != "" && (!ok || t.Blob != a.c.task.Blob) {
-		return errors.New("somebody changed the task while its session ran")
-	}
 	now := a.d.authorityAt(s)
-	if a.c.died = now.whyLapsed(a.c); a.c.died != "" {
+	if a.c.died = now.whyRevoked(a.c); a.c.died != "" {
 		return errors.New(a.c.died)
+	}
+	if !now.now.Before(a.c.until) {
+		return errors.New("the claim on the task ended")
+	}
+	if a.c.died = a.c.anchor.whyLapsed(s); a.c.died != "" {
+		return errors.New(a.c.died)
+	}
+	if s != a.d.at && a.c.task.Path != "" {
+		if t, ok := board.Find(s.tasks(), a.c.task.ID); !ok || t.Blob != a.c.task.Blob {
+			return errors.New("somebody changed the task while its session ran")
+		}
 	}
 	return a.checkMoney(now, cost)
 }
@@ -447,7 +443,7 @@ func (w *work) void(why string) {
 func (w *work) proposedChanges(s *snapshot) repo.Changes {
 	out := repo.Changes{}
 	for _, it := range w.items {
-		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
+		if it.Effect.Lands() {
 			out[s.file(it.Path)] = it.Bytes
 		}
 	}
