@@ -395,7 +395,7 @@ func offerNames(ctx context.Context, env Env, verb *cli.Command) {
 			}
 		}
 	case "ATOM", "REF", "ROLE", "NAME[@VERSION":
-		b, err := openBundle(ctx, env, "")
+		b, err := source{}.loadBundle(ctx, env)
 		if err != nil {
 			return
 		}

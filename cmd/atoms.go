@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -30,89 +31,105 @@ type source struct{ dir, rev string }
 
 func sourceFor(c *cli.Context) source { return source{dir: c.String("bundle"), rev: c.String("at")} }
 
-// loadBundle loads the bundle from the files, or from a commit.
-func (s source) loadBundle(ctx context.Context, env Env) (bundle, error) {
-	if s.rev == "" {
-		return openBundle(ctx, env, s.dir)
+// locate returns the bundle without its atoms: where it lies, and the odd.toml beside it.
+func (s source) locate(ctx context.Context, env Env) (b bundle, err error) {
+	if s.rev != "" {
+		return s.locateCommitted(ctx, env)
 	}
-	r, _, files, b, err := s.openCommitted(ctx, env)
-	if err != nil {
-		return bundle{}, err
+	b.root, b.named = env.Dir, s.dir != ""
+	if b.named {
+		b.root = env.absPath(s.dir)
+		if st, err := os.Stat(b.root); err != nil || !st.IsDir() {
+			return b, usage("%s: no such directory", s.dir)
+		}
+	} else if r, err := repo.Open(env.Dir, env.Environ); err == nil && r.Root() == "" { // git's own files are no bundle
+		return b, bareError(r)
 	}
-	sub, err := fs.Sub(files, or(b.prefix, "."))
-	if err != nil {
-		return bundle{}, err
+	if b.top, b.cfg, err = findConfig(b.root); err != nil {
+		return b, err
 	}
-	b.graph, b.problems, err = loadTree(env, r, sub)
-	if err != nil {
-		return bundle{}, fmt.Errorf("%s:%s: %w", s.rev, b.prefix, err)
+	if !b.named && b.top != "" {
+		b.prefix = b.cfg.Root
+		if b.root, err = b.cfg.OnDisk(b.top); err != nil {
+			return b, err
+		}
 	}
-	b.graph.Elsewhere(externalAt(files, s.rev))
+	b.below = b.prefix
+	if b.repo, err = repo.Open(b.root, env.Environ); err != nil {
+		b.repo = nil // no repository, no cache
+	}
+	if b.inWorkTree() {
+		if rel, in := pathBelow(b.repo, b.root); in {
+			b.below = rel
+		}
+	} else if rel, err := filepath.Rel(env.Dir, b.root); err == nil && filepath.IsLocal(rel) {
+		b.below = filepath.ToSlash(rel)
+	}
 	return b, nil
 }
 
-// openCommitted returns the bundle of the revision that is read, without its atoms; its tree, and
-// the files of the commit.
-func (s source) openCommitted(ctx context.Context, env Env) (r *repo.Repo, tree repo.OID, files fs.FS, b bundle, err error) {
-	r, commit, files, err := s.openCommit(ctx, env)
-	if err != nil {
-		return nil, "", nil, b, err
+// locateCommitted is locate for a revision; a folder that --bundle names needs no odd.toml.
+func (s source) locateCommitted(ctx context.Context, env Env) (b bundle, err error) {
+	b.rev, b.named = s.rev, s.dir != ""
+	if b.repo, err = repo.Open(env.Dir, env.Environ); err != nil {
+		return b, err
 	}
-	root, err := s.committedRoot(env, r, files)
-	if err != nil {
-		return nil, "", nil, b, err
+	if b.commit, err = b.repo.Resolve(ctx, s.rev); err != nil {
+		return b, err
 	}
-	if tree, err = r.TreeOID(commit, root); err == nil && tree == "" {
-		err = refuse("no-bundle", "%s: no such folder in commit %s; name another commit with --at, or another folder with --bundle", root, s.rev)
+	if b.files, err = b.repo.Tree(b.commit); err != nil {
+		return b, err
 	}
-	return r, tree, files, bundle{root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, err
-}
-
-func (s source) openCommit(ctx context.Context, env Env) (*repo.Repo, repo.OID, fs.FS, error) {
-	r, err := repo.Open(env.Dir, env.Environ)
-	if err != nil {
-		return nil, "", nil, err
-	}
-	commit, err := r.Resolve(ctx, s.rev)
-	if err != nil {
-		return nil, "", nil, err
-	}
-	files, err := r.Tree(commit)
-	return r, commit, files, err
-}
-
-// committedRoot returns the bundle's folder in a commit, "" for its top.
-func (s source) committedRoot(env Env, r *repo.Repo, files fs.FS) (string, error) {
-	if s.dir != "" {
-		rel, err := filepath.Rel(r.Root(), env.absPath(s.dir))
-		if err != nil || !filepath.IsLocal(rel) {
-			return "", usage("%s: not in the repository at %s", s.dir, r.Root())
-		}
-		if rel == "." {
-			return "", nil
-		}
-		return filepath.ToSlash(rel), nil
-	}
-	cfg, err := committedConfig(files, s.rev)
-	return cfg.Root, err
-}
-
-func committedConfig(files fs.FS, rev string) (config.Config, error) {
-	b, err := fs.ReadFile(files, "odd.toml")
+	text, err := fs.ReadFile(b.files, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return config.Config{}, refuse("no-config", "odd.toml: not in commit %s; name a later commit with --at, or the folder of the atoms with --bundle", rev)
+		err = refuse("no-config", "odd.toml: not in commit %s; name a later commit with --at, or the folder of the atoms with --bundle", s.rev)
+	}
+	if err == nil {
+		b.cfg, err = config.Parse("odd.toml", text)
+	}
+	b.prefix = b.cfg.Root
+	if b.named {
+		rel, bad := filepath.Rel(b.repo.Root(), env.absPath(s.dir))
+		if bad != nil || !filepath.IsLocal(rel) {
+			return b, usage("%s: not in the repository at %s", s.dir, b.repo.Root())
+		}
+		b.prefix, err = strings.TrimPrefix(filepath.ToSlash(rel), "."), nil
 	}
 	if err != nil {
-		return config.Config{}, err
+		return b, err
 	}
-	return config.Parse("odd.toml", b)
+	tree, err := b.repo.TreeOID(b.commit, b.prefix)
+	if err == nil && tree == "" {
+		err = refuse("no-bundle", "%s: no such folder in commit %s; name another commit with --at, or another folder with --bundle", b.prefix, s.rev)
+	}
+	b.root, b.below = filepath.Join(b.repo.Root(), filepath.FromSlash(b.prefix)), b.prefix
+	return b, err
 }
 
-// externalAt returns the authorities that the odd.toml of a commit declares to be other
-// repositories'; a folder that --bundle names needs none.
-func externalAt(files fs.FS, rev string) []string {
-	cfg, _ := committedConfig(files, rev)
-	return cfg.External
+// loadBundle loads the bundle from the files, or from a commit. Without git and without
+// odd.toml the directory itself is the bundle.
+func (s source) loadBundle(ctx context.Context, env Env) (bundle, error) {
+	b, err := s.locate(ctx, env)
+	if err != nil {
+		return bundle{}, err
+	}
+	if b.rev == "" {
+		b.graph, b.problems, err = loadDir(env, b.repo, b.root)
+	} else if files, bad := fs.Sub(b.files, or(b.prefix, ".")); bad == nil {
+		b.graph, b.problems, err = loadTree(env, b.repo, files)
+	} else {
+		err = bad
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && b.rev == "" && b.prefix != "":
+		return bundle{}, fmt.Errorf("%s: no such folder, but odd.toml names it as [bundle] root; correct root, run odd init to make the folder, or in a sparse checkout run git sparse-checkout add %s", b.root, b.prefix)
+	case err != nil && b.rev == "":
+		return bundle{}, whyNotLoaded(b.root, err)
+	case err != nil:
+		return bundle{}, fmt.Errorf("%s:%s: %w", b.rev, b.prefix, err)
+	}
+	b.graph.Elsewhere(b.cfg.External)
+	return b, nil
 }
 
 func edgeFlag(usage string) cli.Flag {
@@ -193,23 +210,11 @@ func (b bundle) shownPlace(env Env, file string, line int) string {
 
 // trackedPath says where a file of the bundle is from the top of the repository;
 // outside of one, from the person's directory where it lies below that.
-func (b bundle) trackedPath(env Env) func(file string) string {
-	below := b.prefix
-	if r, err := repo.Open(b.root, env.Environ); b.rev != "" {
-		// as the revision has it
-	} else if err == nil && r.Root() != "" {
-		if rel, in := pathBelow(r, b.root); in {
-			below = rel
-		}
-	} else if rel, err := filepath.Rel(env.Dir, b.root); err == nil && filepath.IsLocal(rel) {
-		below = filepath.ToSlash(rel)
+func (b bundle) trackedPath(file string) string {
+	if atTop(file) {
+		return path.Join(strings.TrimSuffix(b.below, b.prefix), file)
 	}
-	return func(file string) string {
-		if atTop(file) {
-			return path.Join(strings.TrimSuffix(below, b.prefix), file)
-		}
-		return path.Join(below, file)
-	}
+	return path.Join(b.below, file)
 }
 
 // atTop reports what is found in a bundle and lies beside it.

@@ -26,9 +26,20 @@ type bundle struct {
 	graph    *okf.Graph
 	problems []okf.Problem
 	root     string // absolute directory
-	prefix   string // root relative to the repository, slash-separated, "" outside one
-	rev      string // the revision it was read from, as typed; "" for files
+	prefix   string // root relative to odd.toml, slash-separated, "" where none names it
+	below    string // root from the top of the repository, or from the person's directory
+	named    bool   // by --bundle
+	top      string // the folder of odd.toml, "" for none and for a commit
+	cfg      config.Config
+
+	repo   *repo.Repo // nil outside of one
+	rev    string     // the revision it was read from, as typed; "" for files
+	commit repo.OID   // of rev
+	files  fs.FS      // of commit
 }
+
+// inWorkTree reports a bundle of a repository that has a work tree.
+func (b bundle) inWorkTree() bool { return b.repo != nil && b.repo.Root() != "" }
 
 // describeUntyped says, to a person who found nothing, that there are files which are no
 // atoms for want of a type; "" when there are none.
@@ -45,29 +56,6 @@ func (b bundle) describeUntyped() string {
 	return fmt.Sprintf("; %s without a \"type:\" line, so odd does not read them as atoms: odd check lists them", countNoun(n, "file"))
 }
 
-// openBundle loads the bundle of the repository env.Dir is in, or dir when given.
-// Without git and without odd.toml the directory itself is the bundle.
-func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
-	root, prefix, err := bundleDir(env, dir)
-	if err != nil {
-		return bundle{}, err
-	}
-	r, err := repo.Open(root, env.Environ)
-	if err != nil {
-		r = nil // no repository, no cache
-	}
-	g, ps, err := loadDir(env, r, root)
-	if errors.Is(err, fs.ErrNotExist) && prefix != "" {
-		return bundle{}, fmt.Errorf("%s: no such folder, but odd.toml names it as [bundle] root; correct root, run odd init to make the folder, or in a sparse checkout run git sparse-checkout add %s", root, prefix)
-	}
-	if err != nil {
-		return bundle{}, whyNotLoaded(root, err)
-	}
-	elsewhere, err := externalAuthorities(root)
-	g.Elsewhere(elsewhere)
-	return bundle{graph: g, problems: ps, root: root, prefix: prefix}, err
-}
-
 // untypedPersonas returns warnings of the files with a persona that odd does not read,
 // because they have no type.
 func (b bundle) untypedPersonas() []okf.Problem {
@@ -81,40 +69,11 @@ func (b bundle) untypedPersonas() []okf.Problem {
 	return out
 }
 
-// externalAuthorities returns the authorities that the odd.toml of the bundle at root declares to be
-// other repositories'.
-func externalAuthorities(root string) ([]string, error) {
-	_, cfg, err := findConfig(root)
-	return cfg.External, err
-}
-
 func whyNotLoaded(root string, err error) error {
 	if strings.HasSuffix(err.Error(), syscall.ENOTDIR.Error()) { // package os says it in words of its own
 		return fmt.Errorf("%s: this path, or tasks in it, is a file, and odd needs a folder there; move the file away", root)
 	}
 	return fmt.Errorf("%s: %w", root, err)
-}
-
-func bundleDir(env Env, dir string) (root, prefix string, err error) {
-	if dir != "" {
-		root = env.absPath(dir)
-		if st, err := os.Stat(root); err != nil || !st.IsDir() {
-			return "", "", usage("%s: no such directory", dir)
-		}
-		return root, "", nil
-	}
-	if r, err := repo.Open(env.Dir, env.Environ); err == nil && r.Root() == "" { // git's own files are no bundle
-		return "", "", bareError(r)
-	}
-	top, cfg, err := findConfig(env.Dir)
-	if err != nil {
-		return "", "", err
-	}
-	if top == "" {
-		return env.Dir, "", nil
-	}
-	root, err = cfg.OnDisk(top)
-	return root, cfg.Root, err
 }
 
 // findConfig looks for odd.toml in dir and above, no higher than the top of the

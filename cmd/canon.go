@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/canon"
 	"github.com/odd-cli/odd/okf/served"
@@ -108,30 +107,21 @@ func inForce(a *okf.Atom, by []*okf.Atom) (ids []okf.ID, state string) {
 // readCanon reads the source as canon: every markdown file of the folder, atom or
 // not. The bundle that it returns has a place and no atoms.
 func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
-	if s.rev != "" {
-		_, _, files, b, err := s.openCommitted(ctx, env)
-		if err != nil {
-			return nil, b, err
-		}
-		l, err := canon.Read(files, or(b.prefix, "."), externalAt(files, s.rev))
-		return l, b, err
-	}
-	root, prefix, err := bundleDir(env, s.dir)
+	b, err := s.locate(ctx, env)
 	if err != nil {
-		return nil, bundle{}, err
+		return nil, b, err
 	}
-	top, below := root, "."
-	if r, err := repo.Open(root, env.Environ); err == nil && r.Root() != "" {
-		if rel, in := pathBelow(r, root); in {
-			top, below = r.Root(), rel
+	files, below := b.files, or(b.prefix, ".")
+	if b.rev == "" {
+		files, below = os.DirFS(b.root), "."
+		if b.inWorkTree() {
+			if rel, in := pathBelow(b.repo, b.root); in {
+				files, below = os.DirFS(b.repo.Root()), rel
+			}
 		}
 	}
-	elsewhere, err := externalAuthorities(root)
-	if err != nil {
-		return nil, bundle{}, err
-	}
-	l, err := canon.Read(os.DirFS(top), below, elsewhere)
-	return l, bundle{root: root, prefix: prefix}, err
+	l, err := canon.Read(files, below, b.cfg.External)
+	return l, b, err
 }
 
 func canonResolve(env Env) *cli.Command {

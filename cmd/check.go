@@ -146,20 +146,16 @@ func runCheck(c *cli.Context, env Env) error {
 func (b bundle) findProblems(ctx context.Context, env Env, o checkOptions) ([]okf.Problem, error) {
 	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph), board.CheckPreferences(b.graph), contract.Check(b.graph, contract.LoadRoster(b.graph)), handoff.Unreadable(b.graph))
 	if !o.okf {
-		more, err := b.compareFiles(ctx, env)
+		more, err := b.compareFiles(ctx)
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, more...)
 	}
 	if o.src == (source{}) {
-		top, cfg, err := findConfig(env.Dir)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, board.CheckTeams(b.graph, cfg.Budget.Teams)...)
-		if top != "" {
-			merging, err := b.checkMerges(ctx, env, top)
+		found = append(found, board.CheckTeams(b.graph, b.cfg.Budget.Teams)...)
+		if b.top != "" {
+			merging, err := b.checkMerges(ctx, env)
 			if err != nil {
 				return nil, err
 			}
@@ -197,12 +193,11 @@ func checkResult(g *okf.Graph, found []okf.Problem) checkReport {
 // locateProblems gives problems the shape of a report; notes says whether notes are in it.
 func (b bundle) locateProblems(env Env, ps []okf.Problem, notes bool) []reportFinding {
 	var out []reportFinding
-	tracked := b.trackedPath(env)
 	for _, p := range ps {
 		if p.Severity == okf.Info && !notes {
 			continue
 		}
-		f := reportFinding{rule: p.Code, severity: p.Severity, file: tracked(p.Path), line: p.Line, place: b.shownPlace(env, p.Path, p.Line), text: p.Message}
+		f := reportFinding{rule: p.Code, severity: p.Severity, file: b.trackedPath(p.Path), line: p.Line, place: b.shownPlace(env, p.Path, p.Line), text: p.Message}
 		if p.Hint != "" {
 			f.text += "; " + p.Hint
 		}
@@ -232,15 +227,16 @@ func (r checkReport) summaryLine(notes bool) string {
 // compareFiles compares the bundle with the files of its repository: those that its sources
 // name, and the listings of the folders where odd.toml names the bundle. Outside a
 // repository there is nothing to compare with.
-func (b bundle) compareFiles(ctx context.Context, env Env) ([]okf.Problem, error) {
-	f, err := b.openRepoFiles(ctx, env)
-	if err != nil || f.files == nil {
-		return nil, err
+func (b bundle) compareFiles(ctx context.Context) ([]okf.Problem, error) {
+	f := b.openRepoFiles(ctx)
+	if f.files == nil {
+		return nil, nil
 	}
 	found := okf.CheckSources(b.graph, f.files, f.list)
 	if b.prefix != "" {
 		own := fs.FS(disk.Dir(b.root))
 		if b.rev != "" {
+			var err error
 			if own, err = fs.Sub(f.files, b.prefix); err != nil {
 				return nil, err
 			}
@@ -259,28 +255,20 @@ type repoFiles struct {
 
 // openRepoFiles opens the work tree of the bundle's repository, or the commit that the bundle
 // was read from.
-func (b bundle) openRepoFiles(ctx context.Context, env Env) (*repoFiles, error) {
-	dir, f := b.root, new(repoFiles)
-	if b.rev != "" {
-		dir = env.Dir
-	}
-	r, err := repo.Open(dir, env.Environ)
-	if err != nil || r.Root() == "" {
-		return f, nil
-	}
-	if b.rev != "" {
-		commit, err := r.Resolve(ctx, b.rev)
-		if err == nil {
-			f.files, err = r.Tree(commit)
+func (b bundle) openRepoFiles(ctx context.Context) *repoFiles {
+	f := new(repoFiles)
+	switch {
+	case !b.inWorkTree():
+	case b.rev != "":
+		f.files = b.files
+	default:
+		f.files = disk.Dir(b.repo.Root())
+		f.list = func() (names []string) {
+			names, f.err = b.repo.WorkFiles(ctx)
+			return names
 		}
-		return f, err
 	}
-	f.files = disk.Dir(r.Root())
-	f.list = func() (names []string) {
-		names, f.err = r.WorkFiles(ctx)
-		return names
-	}
-	return f, nil
+	return f
 }
 
 func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {
@@ -304,10 +292,9 @@ func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {
 
 func (b bundle) locateCanon(env Env, found []canon.Finding) []reportFinding {
 	var out []reportFinding
-	tracked := b.trackedPath(env)
 	for _, f := range found {
 		at := f.Location
-		out = append(out, reportFinding{rule: f.RuleID, severity: f.Severity, file: tracked(at.Path), line: at.Line, place: b.shownPlace(env, at.Path, at.Line), text: f.Message})
+		out = append(out, reportFinding{rule: f.RuleID, severity: f.Severity, file: b.trackedPath(at.Path), line: at.Line, place: b.shownPlace(env, at.Path, at.Line), text: f.Message})
 	}
 	return out
 }
@@ -316,14 +303,14 @@ func (b bundle) locateCanon(env Env, found []canon.Finding) []reportFinding {
 // are its own; where they were merged all the same, git's index or their reader tells.
 var twoHands = []string{"pause.toml", "governance/*", "proposals/*.jsonl"}
 
-// checkMerges returns findings about merges in the work tree that top, the folder of
-// odd.toml, lies in: files that one left unfinished, and what git should know for the next.
-func (b bundle) checkMerges(ctx context.Context, env Env, top string) ([]okf.Problem, error) {
-	r, err := repo.Open(top, env.Environ)
+// checkMerges returns findings about merges in the work tree that odd.toml lies in: files
+// that one left unfinished, and what git should know for the next.
+func (b bundle) checkMerges(ctx context.Context, env Env) ([]okf.Problem, error) {
+	r, err := repo.Open(b.top, env.Environ)
 	if err != nil || r.Root() == "" {
 		return nil, nil // nothing is merged there
 	}
-	folder, in := pathBelow(r, top)
+	folder, in := pathBelow(r, b.top)
 	lies, bundled := pathBelow(r, b.root)
 	if !in || !bundled {
 		return b.halfMerged(nil), nil // a link leads to where git merges nothing

@@ -37,7 +37,7 @@ type indexJSON struct {
 }
 
 func runIndex(c *cli.Context, env Env) error {
-	b, err := openBundle(c.Context, env, c.String("bundle"))
+	b, err := sourceFor(c).loadBundle(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func runIndex(c *cli.Context, env Env) error {
 		return err
 	}
 	var todo []okf.IndexFile
-	for _, i := range okf.Index(os.DirFS(b.root), b.graph, b.indexedAs(c.Context, env)) {
+	for _, i := range okf.Index(os.DirFS(b.root), b.graph, b.indexedAs(c.Context)) {
 		switch i.State {
 		case okf.IndexFresh:
 		case okf.IndexWritten:
@@ -84,16 +84,15 @@ func runIndex(c *cli.Context, env Env) error {
 }
 
 // indexedAs reads atoms as they were when an index was last committed.
-func (b bundle) indexedAs(ctx context.Context, env Env) okf.IndexedAs {
-	r, err := repo.Open(b.root, env.Environ)
-	if err != nil || b.prefix == "" {
+func (b bundle) indexedAs(ctx context.Context) okf.IndexedAs {
+	if b.repo == nil || b.prefix == "" {
 		return nil
 	}
-	head, err := r.Ref("HEAD")
+	head, err := b.repo.Ref("HEAD")
 	if err != nil {
 		return nil // no commit yet
 	}
-	return indexedAs(ctx, r, head, b.prefix)
+	return indexedAs(ctx, b.repo, head, b.prefix)
 }
 
 // indexedAs reads atoms of the bundle at root as they were in the last commit up to tip

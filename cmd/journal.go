@@ -39,44 +39,40 @@ func journalVerb(env Env) *cli.Command {
 
 // journalFiles is the journal of a bundle as files, with the types its canon knows.
 type journalFiles struct {
-	types journal.Registry
-	files []journal.File
-	canon []journal.Located // what is wrong with the documents the types are from
-	graph *okf.Graph        // nil outside a bundle
-	root  string            // of the bundle
-	named bool              // the files were named: a Place is a path a person typed
+	bundle  // its graph is nil outside a bundle
+	types   journal.Registry
+	entries []journal.File
+	canon   []journal.Located // what is wrong with the documents the types are from
+	typed   bool              // the files were named: a Place is a path a person typed
 }
 
 // openDiary reads the files named, or every one of the bundle. Outside a
 // repository with odd.toml the types are odd's own, unless --bundle names one.
 func openDiary(c *cli.Context, env Env, args ...string) (journalFiles, error) {
-	d, dir := journalFiles{types: journal.Standard(), named: len(args) > 0}, c.String("bundle")
-	root, prefix, err := bundleDir(env, dir)
+	d, dir := journalFiles{types: journal.Standard(), typed: len(args) > 0}, c.String("bundle")
+	b, err := source{dir: dir}.locate(c.Context, env)
+	if err == nil && (b.prefix != "" || b.named) {
+		if b, err = (source{dir: dir}).loadBundle(c.Context, env); err == nil {
+			d.types, d.canon = typesOf(b.graph, b.prefix)
+		}
+	}
 	if err != nil {
 		return d, err
 	}
-	d.root = root
-	if prefix != "" || dir != "" {
-		b, err := openBundle(c.Context, env, dir)
-		if err != nil {
-			return d, err
-		}
-		d.graph = b.graph
-		d.types, d.canon = typesOf(b.graph, prefix)
-	}
-	if d.named {
+	d.bundle = b
+	if d.typed {
 		for _, arg := range args {
 			b, err := readFile(env, arg)
 			if err != nil {
 				return d, err
 			}
-			d.files = append(d.files, journal.File{Name: path.Join("journal", filepath.Base(arg)), Place: arg, Bytes: b})
+			d.entries = append(d.entries, journal.File{Name: path.Join("journal", filepath.Base(arg)), Place: arg, Bytes: b})
 		}
 		return d, nil
 	}
-	d.files, err = journal.Files(os.DirFS(root))
-	for i := range d.files {
-		d.files[i].Place = path.Join(prefix, d.files[i].Name)
+	d.entries, err = journal.Files(os.DirFS(b.root))
+	for i := range d.entries {
+		d.entries[i].Place = path.Join(b.prefix, d.entries[i].Name)
 	}
 	return d, err
 }
@@ -166,8 +162,11 @@ func runJournalTensions(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	book := d.types.Book(d.files)
-	look := d.newPoles(env, book)
+	book := d.types.Book(d.entries)
+	look := poleFinder{book: book, graph: d.graph, trees: []fs.FS{os.DirFS(d.root)}}
+	if d.top != "" {
+		look.trees = append(look.trees, os.DirFS(d.top))
+	}
 	list := []tensionJSON{}
 	for _, e := range book.Tensions() {
 		t := tensionJSON{journalRow: rowOf(d.types, e), Age: ageInDays(env, e), Poles: []poleJSON{}}
@@ -192,14 +191,6 @@ type poleFinder struct {
 	book  *journal.Book
 	graph *okf.Graph // may be nil
 	trees []fs.FS    // the bundle, and the repository around it
-}
-
-func (d journalFiles) newPoles(env Env, book *journal.Book) poleFinder {
-	p := poleFinder{book: book, graph: d.graph, trees: []fs.FS{os.DirFS(d.root)}}
-	if top, _, err := findConfig(env.Dir); err == nil && top != "" {
-		p.trees = append(p.trees, os.DirFS(filepath.Clean(top)))
-	}
-	return p
 }
 
 // findBlob returns the git blob id of what ref refers to: a file of the bundle or of the

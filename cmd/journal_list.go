@@ -40,7 +40,7 @@ func runJournalList(c *cli.Context, env Env) error {
 		return err
 	}
 	tellCanon(env, d.canon)
-	book := d.types.Book(d.files)
+	book := d.types.Book(d.entries)
 	var list []journalRow
 	for _, e := range book.Entries {
 		if id := d.types.ID(e.Entry); (want == "" || want == id || want == e.Type) && !e.Date.Before(since) {
@@ -100,7 +100,7 @@ func runJournalOpens(c *cli.Context, env Env) error {
 		return err
 	}
 	list := []openJSON{}
-	for _, e := range d.types.Book(d.files).Opens() {
+	for _, e := range d.types.Book(d.entries).Opens() {
 		list = append(list, openJSON{rowOf(d.types, e), e.Get("priority"), e.Get("owner"), ageInDays(env, e)})
 	}
 	return showList(env, c.Bool("json"), list, "no entry is open", func(o openJSON) []string {
@@ -209,7 +209,7 @@ func runJournalLint(c *cli.Context, env Env) error {
 		}
 	}
 	located(d.canon)
-	for _, f := range d.files {
+	for _, f := range d.entries {
 		problems, err := d.types.Lint(f.Name, f.Bytes)
 		if err != nil {
 			problems = []journal.Problem{{Line: 1, Message: err.Error()}}
@@ -218,8 +218,8 @@ func runJournalLint(c *cli.Context, env Env) error {
 			found = append(found, journalFinding{f.Place, p})
 		}
 	}
-	if !d.named { // links lead to other files
-		located(d.types.Book(d.files).Links)
+	if !d.typed { // links lead to other files
+		located(d.types.Book(d.entries).Links)
 	}
 	return printLint(c, env, found)
 }
@@ -241,19 +241,19 @@ func printLint(c *cli.Context, env Env, found []journalFinding) error {
 // fixFiles repairs the files on disk, each whole or not at all, says which rows it
 // changed, and leaves the repaired bytes in the diary.
 func (d journalFiles) fixFiles(env Env) error {
-	for i, f := range d.files {
+	for i, f := range d.entries {
 		fixed, rows, err := journal.Fix(f.Bytes)
 		if err != nil || len(rows) == 0 {
 			continue // what cannot be read is a finding
 		}
 		file := filepath.Join(d.root, filepath.FromSlash(f.Name))
-		if d.named {
+		if d.typed {
 			file = env.absPath(f.Place)
 		}
 		if err := renameio.WriteFile(file, fixed, 0o644, renameio.WithExistingPermissions()); err != nil {
 			return err
 		}
-		d.files[i].Bytes = fixed
+		d.entries[i].Bytes = fixed
 		for _, row := range rows {
 			talk(env, "%s:%d: removed a doubled tab", f.Place, row)
 		}

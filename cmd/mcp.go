@@ -212,28 +212,23 @@ type knowledgeServer struct {
 	session string
 }
 
-// openKnowledge finds the bundle and reads nothing of it yet, so that a client
+// openKnowledge finds the bundle and reads no atom of it yet, so that a client
 // waits for no more than its first question takes.
 func openKnowledge(ctx context.Context, env Env, src source, session string) (*knowledgeServer, error) {
-	k := &knowledgeServer{env: env, src: src, session: session}
-	if src.rev != "" {
-		_, commit, _, err := src.openCommit(ctx, env)
-		k.src.rev = string(commit)
-		return k, err
-	}
-	_, _, err := bundleDir(env, src.dir)
-	return k, err
+	b, err := src.locate(ctx, env)
+	src.rev = string(b.commit)
+	return &knowledgeServer{env: env, src: src, session: session}, err
 }
 
 func (k *knowledgeServer) newWorld() mcp.World {
 	return mcp.World{
 		Version: oddVersion(),
 		Graph: func(ctx context.Context) (*okf.Graph, error) {
-			s, err := k.readBundle(ctx)
+			s, err := k.src.loadBundle(ctx, k.env)
 			return s.graph, err
 		},
 		Compile: func(ctx context.Context, role string) (mcp.Compiled, error) {
-			s, err := k.readBundle(ctx)
+			s, err := k.src.loadBundle(ctx, k.env)
 			if err != nil {
 				return mcp.Compiled{}, err
 			}
@@ -248,15 +243,10 @@ func (k *knowledgeServer) newWorld() mcp.World {
 	}
 }
 
-// readBundle returns the bundle as it stands; what the repository caches of it is not read again.
-func (k *knowledgeServer) readBundle(ctx context.Context) (personaSource, error) {
-	return readSource(ctx, k.env, k.src)
-}
-
 // readProfile returns a persona profile with the text of its system prompt, where the
 // bundle has that.
 func (k *knowledgeServer) readProfile(ctx context.Context, ref string) (mcp.Profile, error) {
-	s, err := k.readBundle(ctx)
+	s, err := k.src.loadBundle(ctx, k.env)
 	if err != nil {
 		return mcp.Profile{}, err
 	}

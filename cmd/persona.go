@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/persona/contract"
@@ -158,18 +157,18 @@ func runCompilePersona(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	src, err := readSource(c.Context, env, sourceFor(c))
+	b, err := sourceFor(c).loadBundle(c.Context, env)
 	if err != nil {
 		return err
 	}
-	if n := len(src.problems); n > 0 {
+	if n := len(b.problems); n > 0 {
 		talk(env, "%s while reading the atoms; odd check lists them", countNoun(n, "finding"))
 	}
-	p, err := src.compileRole(c.Args().First())
+	p, err := b.compileRole(c.Args().First())
 	if err != nil {
 		return err
 	}
-	if err := src.warnOfChanged(c.Context, env, p); err != nil {
+	if err := b.warnOfChanged(c.Context, env, p); err != nil {
 		return err
 	}
 	var out []byte
@@ -179,7 +178,7 @@ func runCompilePersona(c *cli.Context, env Env) error {
 	case "mermaid":
 		out = p.Mermaid()
 	default:
-		out = append(p.Markdown(src.graph, c.Bool("inline")), p.Workflows(src.graph)...)
+		out = append(p.Markdown(b.graph, c.Bool("inline")), p.Workflows(b.graph)...)
 	}
 	if err == nil {
 		_, err = env.Stdout.Write(out)
@@ -189,22 +188,22 @@ func runCompilePersona(c *cli.Context, env Env) error {
 
 // warnOfChanged names the atoms of a persona whose sources changed since: what the persona
 // calls verified or reviewed may say something that no longer holds.
-func (src personaSource) warnOfChanged(ctx context.Context, env Env, p persona.Persona) error {
-	f, err := src.openRepoFiles(ctx, env)
-	if err != nil || f.files == nil {
-		return err
+func (b bundle) warnOfChanged(ctx context.Context, env Env, p persona.Persona) error {
+	f := b.openRepoFiles(ctx)
+	if f.files == nil {
+		return nil
 	}
-	atoms := []*okf.Atom{src.graph.ByPath(p.Role.Path)}
+	atoms := []*okf.Atom{b.graph.ByPath(p.Role.Path)}
 	for _, i := range p.Items {
-		atoms = append(atoms, src.graph.ByPath(i.Path))
+		atoms = append(atoms, b.graph.ByPath(i.Path))
 	}
 	for _, a := range atoms {
-		src.tellTwin(env, a)
+		b.tellTwin(env, a)
 	}
 	var names []string
 	for _, d := range okf.DriftedOf(atoms, f.files, f.list) {
 		if !d.Stands() {
-			names = append(names, src.tracked(d.Path))
+			names = append(names, b.trackedPath(d.Path))
 		}
 	}
 	if names = slices.Compact(names); len(names) > 0 {
@@ -215,69 +214,35 @@ func (src personaSource) warnOfChanged(ctx context.Context, env Env, p persona.P
 
 // belowFloor returns the refusal: every shortfall with its way out, then the gaps, each of
 // which begins with a file.
-func (src personaSource) belowFloor(p persona.Persona, short []persona.Shortfall) error {
-	var b strings.Builder
-	role := src.tracked(p.Role.Path)
-	top := strings.TrimSuffix(role, p.Role.Path)
-	fmt.Fprintf(&b, "%s: the role %s has too little knowledge for an agent to work as it", role, p.Role.ID)
+func (b bundle) belowFloor(p persona.Persona, short []persona.Shortfall) error {
+	role := b.trackedPath(p.Role.Path)
+	says := fmt.Sprintf("%s: the role %s has too little knowledge for an agent to work as it", role, p.Role.ID)
 	for _, s := range short {
-		fmt.Fprintf(&b, "\n  %s", s)
+		says += fmt.Sprintf("\n  %s", s)
 	}
 	for _, g := range p.Gaps {
-		fmt.Fprintf(&b, "\n  gap: %s%s", top, g)
+		says += fmt.Sprintf("\n  gap: %s%s", strings.TrimSuffix(role, p.Role.Path), g)
 	}
-	return refuse("persona-floor", "%s", b.String())
+	return refuse("persona-floor", "%s", says)
 }
 
-// personaSource is a bundle, the floor its odd.toml asks for, and the commit it
-// was read from, "" for a work tree.
-type personaSource struct {
-	bundle
-	floor   persona.Floor
-	commit  string
-	tracked func(file string) string // a file of the bundle, as a person finds it
-}
-
-// readSource reads everything, the floor too, from one place.
-func readSource(ctx context.Context, env Env, src source) (personaSource, error) {
-	b, err := src.loadBundle(ctx, env)
-	if err != nil {
-		return personaSource{}, err
-	}
-	out := personaSource{bundle: b, floor: persona.DefaultFloor(), tracked: b.trackedPath(env)}
-	if src.rev == "" {
-		top, cfg, err := findConfig(env.Dir)
-		if top != "" && src.dir == "" {
-			out.floor = personaFloor(cfg)
-		}
-		return out, err
-	}
-	_, commit, files, err := src.openCommit(ctx, env)
-	if err != nil || src.dir != "" {
-		return out, err
-	}
-	out.commit = string(commit)
-	cfg, err := committedConfig(files, src.rev)
-	out.floor = personaFloor(cfg)
-	return out, err
-}
-
-// compileRole compiles a role of the bundle, and refuses below the floor.
-func (src personaSource) compileRole(role string) (persona.Persona, error) {
-	p, err := persona.Compile(src.graph, role)
+// compileRole compiles a role of the bundle, and refuses below the floor of odd.toml, or the
+// usual one where that is not the bundle's own.
+func (b bundle) compileRole(role string) (persona.Persona, error) {
+	p, err := persona.Compile(b.graph, role)
 	if no := new(persona.NotRole); errors.As(err, &no) {
-		no.Path = src.tracked(no.Path)
+		no.Path = b.trackedPath(no.Path)
 	}
 	if err != nil {
 		return p, asFault(err)
 	}
-	p.Commit = src.commit
-	if short := p.Below(src.floor); len(short) > 0 {
-		return p, src.belowFloor(p, short)
+	p.Commit = string(b.commit)
+	floor := persona.DefaultFloor()
+	if f := b.cfg.Floor; !b.named && (b.top != "" || b.rev != "") {
+		floor = persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}
+	}
+	if short := p.Below(floor); len(short) > 0 {
+		return p, b.belowFloor(p, short)
 	}
 	return p, nil
-}
-
-func personaFloor(c config.Config) persona.Floor {
-	return persona.Floor{MinAtoms: c.Floor.Atoms, MinProcesses: c.Floor.Processes, MinGuides: c.Floor.Guides, MaxUnresolvedPct: c.Floor.UnresolvedPct}
 }
