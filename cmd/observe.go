@@ -19,29 +19,23 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
-	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/persona/session/cage"
-	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/stream"
-	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 func observeVerb(env Env) *cli.Command {
 	return verb("observe", "run a read-only agent that comments on a stream of events",
 		"odd agent observe --source deploys.jsonl\n"+
-			"tail -f deploys.jsonl | odd agent observe --source - --backpressure summarise\n"+
-			"odd agent observe --source 'cmd kubectl get events -o json --watch' \\\n"+
-			"  --backpressure queue=500\n\n"+
+			"tail -f deploys.jsonl | odd agent observe --source - --backpressure summarise\n\n"+
 			"Events are JSON objects, one a line; the key \"channel\" names the channel of an\n"+
 			"event. odd prints each comment at once: channel, line numbers of the events,\n"+
 			"text. Each batch of events is one turn of the agent, limited by [session]\n"+
 			"max_turns, max_usd and timeout. Drains run meanwhile. It ends with the stream,\n"+
 			"or with Ctrl-C.",
 		do(env, func(c *cli.Context, env Env) error {
-			from, err := feedNamed(c.String("source"))
-			if err != nil {
-				return err
+			from := feed(c.String("source"))
+			if strings.TrimSpace(string(from)) == "" {
+				return usage("agent observe: --source is needed: a file, or - for stdin")
 			}
 			policy, err := policyFor(from, c.String("backpressure"))
 			if err != nil {
@@ -54,7 +48,7 @@ func observeVerb(env Env) *cli.Command {
 			o := observation{source: from, policy: policy, invocation: invocation{call: call, task: c.String("task"), dry: c.Bool("dry-run"), json: c.Bool("json")}}
 			return runObserve(c.Context, env, o)
 		}),
-		&cli.StringFlag{Name: "source", Usage: "read events from `FILE`, - for stdin, or 'cmd PROGRAM ARGS' for the output of a program, run without a shell"},
+		&cli.StringFlag{Name: "source", Usage: "read events from `FILE`, - for stdin"},
 		&cli.StringFlag{Name: "backpressure", Usage: "if events come too fast, `POLICY`: drop-oldest, summarise (drop them and tell the agent how many) or queue=N (let the source wait; default for a file: queue=1024)"},
 		profileFlag(),
 		workRoleFlag(),
@@ -96,16 +90,16 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 		return err
 	}
 	opts.Call, opts.Invoked = o.call, true
-	inv := drain.Invocation{Title: or(oneLine(o.task), "Watch "+o.source.sourceName())}
+	inv := drain.Invocation{Title: or(oneLine(o.task), "Watch "+string(o.source))}
 	if o.dry {
 		c, err := drain.Resolve(ctx, w.repo, opts, inv)
 		return printContract(env, c, err, o.invocation)
 	}
-	at, err := o.source.openSource(env)
+	in, err := o.source.openSource(env)
 	if err != nil {
 		return err
 	}
-	defer at.Close()
+	defer in.Close()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that left ends the session, not odd in the middle of it
 	t := newRemarkPrinter(env, o.json, p)
 	after := env.After // by which a batch goes out before it is full
@@ -113,7 +107,7 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 		after = nil // its end is near
 	}
 	s := stream.New(o.policy, after)
-	begin := sync.OnceFunc(func() { go s.Read(ctx, at.begin(ctx)) })
+	begin := sync.OnceFunc(func() { go s.Read(ctx, in) })
 	opts.Watch = &invoke.Watch{Heard: t.printRemark, Next: func(ctx context.Context) (stream.Events, error) {
 		begin()
 		return s.Next(ctx)
@@ -132,7 +126,7 @@ func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err e
 		return err
 	}
 	for _, bad := range s.Malformed() {
-		talk(env, "%s: %s", o.source.sourceName(), okf.Visible(bad))
+		talk(env, "%s: %s", o.source, okf.Visible(bad))
 	}
 	c := s.Counters()
 	talk(env, "read %d, malformed %d, dropped %d, summarised %d, delivered %d, waiting %d; emitted %d, muted %d; $%s",
@@ -166,81 +160,25 @@ type endRow struct {
 	Cost    int64 `json:"cost_micro_usd"`
 }
 
-// feed is where a stream comes from: a file, stdin or a program.
-type feed struct {
-	file string // "-" is stdin
-	argv []string
-}
-
-// feedNamed reads --source. A program is named by the word cmd before it and
-// read as plain words: what a shell would expand, pipe or redirect is refused.
-func feedNamed(s string) (feed, error) {
-	line, program := strings.CutPrefix(s, "cmd ")
-	switch {
-	case strings.TrimSpace(s) == "":
-		return feed{}, usage("agent observe: --source is needed: a file, - for stdin, or 'cmd PROGRAM ARGUMENTS'")
-	case !program:
-		return feed{file: s}, nil
-	}
-	argv, err := policy.ParseSimple(strings.TrimSpace(line))
-	if err != nil {
-		return feed{}, usage("agent observe: --source cmd: %v; put what needs a shell into a script and name that", err)
-	}
-	return feed{argv: argv}, nil
-}
-
-func (s feed) sourceName() string {
-	if s.argv != nil {
-		return s.argv[0]
-	}
-	return s.file
-}
+// feed is where a stream comes from: a file, or "-" for stdin.
+type feed string
 
 // isWhole reports a source that is there whole and can be read at leisure.
-func (s feed) isWhole() bool { return s.argv == nil && s.file != "-" }
+func (s feed) isWhole() bool { return s != "-" }
 
-// feedReader is a source that can be begun once.
-type feedReader struct {
-	io.Closer
-	begin func(context.Context) io.Reader
-}
-
-// openSource opens a file. A program is started when the session wants its first event.
-func (s feed) openSource(env Env) (feedReader, error) {
-	switch {
-	case s.argv != nil:
-		var closers lateCloser
-		return feedReader{&closers, func(ctx context.Context) io.Reader {
-			// A program is the person's own, and needs no key to be read from.
-			vars := exec.Environment(env.Environ, []string{"TERM", "TZ"}, session.Desk{Tree: env.Dir, Home: env.Getenv("HOME"), Temp: env.Temp}, "")
-			c := exec.Command{Argv: s.argv, Tree: env.Dir, Env: vars, Network: cage.Allow}
-			r := exec.Pipe(ctx, c)
-			closers.of = r
-			return r
-		}}, nil
-	case s.file == "-":
-		return feedReader{io.NopCloser(nil), func(context.Context) io.Reader { return env.Stdin }}, nil
+func (s feed) openSource(env Env) (io.ReadCloser, error) {
+	if !s.isWhole() {
+		return io.NopCloser(env.Stdin), nil
 	}
-	f, err := os.Open(env.absPath(s.file))
+	f, err := os.Open(env.absPath(string(s)))
 	if err != nil {
-		return feedReader{}, err
+		return nil, err
 	}
 	if st, err := f.Stat(); err == nil && st.IsDir() {
 		f.Close()
-		return feedReader{}, usage("agent observe: --source %s is a folder; name a file", s.file)
+		return nil, usage("agent observe: --source %s is a folder; name a file", s)
 	}
-	return feedReader{f, func(context.Context) io.Reader { return f }}, nil
-}
-
-// lateCloser closes what is opened later.
-type lateCloser struct{ of io.Closer }
-
-// Close closes it, where it was opened.
-func (c *lateCloser) Close() error {
-	if c.of == nil {
-		return nil
-	}
-	return c.of.Close()
+	return f, nil
 }
 
 // remarkPrinter prints what an observer says. It writes on a goroutine of its own, so

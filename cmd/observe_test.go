@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -14,35 +13,15 @@ import (
 	"github.com/odd-cli/odd/persona/stream"
 )
 
-func TestFeedNamed(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"events.jsonl": "file events.jsonl", "-": "file -", "my file": "file my file", "cmd tail -f 'a b'": "argv tail|-f|a b", "cmdline": "file cmdline",
-		"": "is needed", "cmd ": "no command", "cmd cat $HOME": "$NAME", "cmd a | b": "|", "cmd a > b": ">", "cmd a; b": "second", "cmd a *": "pattern", "cmd `a`": "$(…)", "cmd X=1 a": "assignment",
-	} {
-		f, err := feedNamed(in)
-		got := "file " + f.file
-		if f.argv != nil {
-			got = "argv " + strings.Join(f.argv, "|")
-		}
-		if err != nil {
-			got = err.Error()
-		}
-		if got != want && (err == nil || !strings.Contains(got, want)) {
-			t.Errorf("%q: %s, want %s", in, got, want)
-		}
-	}
-}
-
 func TestPolicyFor(t *testing.T) {
 	t.Parallel()
-	if p, err := policyFor(feed{file: "x"}, ""); err != nil || p != (stream.Policy{Name: stream.Queue, Max: 1024}) {
+	if p, err := policyFor(feed("x"), ""); err != nil || p != (stream.Policy{Name: stream.Queue, Max: 1024}) {
 		t.Errorf("a file: %v, %v", p, err)
 	}
-	if _, err := policyFor(feed{file: "-"}, ""); err == nil {
+	if _, err := policyFor(feed("-"), ""); err == nil {
 		t.Error("a live source has no policy of its own")
 	}
-	if _, err := policyFor(feed{file: "x"}, "none"); err == nil {
+	if _, err := policyFor(feed("x"), "none"); err == nil {
 		t.Error("no such policy")
 	}
 }
