@@ -47,22 +47,22 @@ func anchorVerb(env Env) *cli.Command {
 				"A permit ends with its time, or when the branch or the rules of the role\n"+
 				"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n"+
 				"not valid.",
-			on(env, openAnchor, runAnchorVerify), jsonFlag()),
+			on(env, openAnchor, runAnchorVerify)),
 		verb("renew TOKEN", "extend the permit of a session",
 			"odd anchor renew TOKEN\n\n"+
 				"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n"+
 				"times, and at the latest 15 minutes after it ended.",
-			on(env, openAnchor, runAnchorRenew), jsonFlag()),
+			on(env, openAnchor, runAnchorRenew)),
 		verb("release TOKEN", "end a session and its permit",
 			"odd anchor release TOKEN\n\n"+
 				"odd removes what it kept of the session. Sessions that nobody ends are removed\n"+
 				"a day after their time by the next odd anchor identity.",
-			on(env, openAnchor, runAnchorRelease), jsonFlag()),
+			on(env, openAnchor, runAnchorRelease)),
 		verb("ls", "list sessions, and those of odd drain that ended",
 			"odd anchor ls\n\n"+
 				"The columns are token, state, step, role, mode, branch, topic, end of the\n"+
 				"permit, run and error code.",
-			on(env, openAnchor, runAnchorLs), jsonFlag()),
+			on(env, openAnchor, runAnchorLs)),
 		anchorGate(env), anchorHook(env))
 }
 
@@ -77,8 +77,7 @@ func anchorIdentity(env Env) *cli.Command {
 		&cli.StringFlag{Name: "mode", Value: string(anchor.Full), Usage: "full (3 steps), lite (full, but less to prove), express (2 steps) or untracked (may only read)"},
 		&cli.StringFlag{Name: "strictness", Usage: "how many tensions to state: quick (1), default (2) or deep (3) (default: default; with lite: quick)"},
 		&cli.StringFlag{Name: "topic", Usage: "describe the work in `TEXT` (default: from the branch name)"},
-		&cli.StringFlag{Name: "session", Usage: "the `ID` that the harness gives its session; the hook finds the permit by it"},
-		jsonFlag())
+		&cli.StringFlag{Name: "session", Usage: "the `ID` that the harness gives its session; the hook finds the permit by it"})
 }
 
 func runAnchorIdentity(c *cli.Context, env Env, a *anchorage) error {
@@ -101,7 +100,7 @@ func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []
 				return err
 			}
 			return printAnchor(env, verbOf(c), stage(a.desk, c.Args().First(), payload), c.Bool("json"))
-		}), jsonFlag())
+		}))
 }
 
 func runAnchorVerify(c *cli.Context, env Env, a *anchorage) error {

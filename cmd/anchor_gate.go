@@ -23,7 +23,7 @@ import (
 )
 
 func anchorGate(env Env) *cli.Command {
-	return verb("gate", "allow or deny one tool call of an agent",
+	return textVerb("gate", "allow or deny one tool call of an agent",
 		"echo '{\"tool\": \"write\", \"paths\": [\"docs/a.md\"]}' | odd anchor gate\n"+
 			"odd anchor gate --hook claude < call.json\n\n"+
 			"The hook that odd anchor hook install writes runs this before each tool call.\n"+

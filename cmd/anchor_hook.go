@@ -45,7 +45,6 @@ func hookFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "local", Usage: "use .claude/settings.local.json, for this clone only"},
 		&cli.StringFlag{Name: "file", Usage: "use the settings in `FILE`"},
-		jsonFlag(),
 	}
 }
 

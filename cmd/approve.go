@@ -68,8 +68,7 @@ func approveVerb(env Env) *cli.Command {
 		&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
 		&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
 		&cli.BoolFlag{Name: "no-walk", Usage: "forget what you decided in odd review TASK --each"},
-		yesFlag(),
-		jsonFlag())
+		yesFlag())
 }
 
 // approval is what the person asked for.

@@ -270,7 +270,7 @@ complete -c odd -f -a '(__odd_complete)'
 `
 
 func completionVerb(env Env) *cli.Command {
-	return verb("completion bash|zsh|fish", "print a completion script for bash, zsh or fish",
+	return textVerb("completion bash|zsh|fish", "print a completion script for bash, zsh or fish",
 		"source <(odd completion bash)    # in ~/.bashrc\n"+
 			"source <(odd completion zsh)     # in ~/.zshrc, after compinit\n"+
 			"odd completion fish | source     # in ~/.config/fish/config.fish",

@@ -23,7 +23,7 @@ import (
 func readFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
 		atFlag(),
-		bundleFlag(), jsonFlag())
+		bundleFlag())
 }
 
 // source says where a verb reads the bundle: dir and rev may both be "".

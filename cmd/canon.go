@@ -27,7 +27,7 @@ func canonVerb(env Env) *cli.Command {
 			"name of an atom; odd prints the document that replaces it today, or the\n" +
 			"document itself. odd compares a uri as a whole; it does not parse it.",
 		Subcommands: []*cli.Command{canonResolve(env)},
-		Flags:       readFlags(),
+		Flags:       readFlags(jsonFlag()),
 		Action:      do(env, runCanon),
 	})
 }

@@ -166,9 +166,14 @@ func alone(do cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// verb declares a verb without others below it. Its name has the arguments behind it, as help
-// shows them: do checks their number by that.
+// verb declares a verb without others below it that prints JSON too. Its name has the arguments
+// behind it, as help shows them: do checks their number by that.
 func verb(name, use, help string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
+	return textVerb(name, use, help, action, append(flags, jsonFlag())...)
+}
+
+// textVerb is verb for one whose output is no JSON, or always the same.
+func textVerb(name, use, help string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
 	name, args, _ := strings.Cut(name, " ")
 	return command(&cli.Command{Name: name, ArgsUsage: args, Usage: use, Description: help, Action: action, Flags: flags})
 }

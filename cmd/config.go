@@ -23,19 +23,19 @@ func configVerb(env Env) *cli.Command {
 			"odd config explain, without a key, prints every setting with its default.",
 		verb("list", "list what odd.toml sets, or with --all every setting",
 			"odd config list\nodd config list --all\n",
-			do(env, runConfigList), &cli.BoolFlag{Name: "all", Usage: "list the settings that have their default too"}, jsonFlag()),
+			do(env, runConfigList), &cli.BoolFlag{Name: "all", Usage: "list the settings that have their default too"}),
 		verb("explain [KEY]", "say what a setting means; without KEY, print every setting",
 			"odd config explain drain.lease\nodd config explain\n",
-			do(env, runConfigExplain), jsonFlag()),
+			do(env, runConfigExplain)),
 		verb("get KEY", "print the value of a setting, or its default",
 			"odd config get session.substrate\n\n"+
 				"A text is printed without quotes, everything else as TOML. A setting that is\n"+
 				"not set and has no default prints nothing; the exit code is then 1.",
-			do(env, runConfigGet), jsonFlag()),
+			do(env, runConfigGet)),
 		configSet(env),
 		verb("unset KEY", "remove a setting from odd.toml, so that its default holds",
 			"odd config unset drain.max_tasks\n",
-			do(env, runConfigEdit), jsonFlag()))
+			do(env, runConfigEdit)))
 }
 
 func configSet(env Env) *cli.Command {
@@ -48,7 +48,7 @@ func configSet(env Env) *cli.Command {
 			"are one TOML list: '[\"a\", \"b\"]'. Put -- before words that begin with a dash.\n"+
 			"odd reads the whole file before it writes and refuses a value that is wrong.\n"+
 			"Not for sessions of agents.",
-		do(env, runConfigEdit), jsonFlag())
+		do(env, runConfigEdit))
 }
 
 // setting is one setting as odd config --json tells it.

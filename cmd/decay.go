@@ -32,8 +32,7 @@ func decayVerb(env Env) *cli.Command {
 			"Where documents no longer have the text that atoms cite, odd gate decay also\n"+
 			"adds one task in the state backlog that reads them again.",
 		on(env, openWorkspace, runDecay),
-		&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and write nothing"},
-		jsonFlag())
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and write nothing"})
 }
 
 func runDecay(c *cli.Context, env Env, w *workspace) error {
@@ -163,7 +162,7 @@ func contextVerb(env Env) *cli.Command {
 			"odd agent context read-the-handbook\n\n"+
 			"The parts are lease, decisions, artifacts, progress and signals (tasks that\n"+
 			"wait, failed or changed).",
-		on(env, openCurrent, runContext), jsonFlag())
+		on(env, openCurrent, runContext))
 }
 
 func runContext(c *cli.Context, env Env, v *view) error {

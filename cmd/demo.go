@@ -23,7 +23,7 @@ func demoVerb(env Env) *cli.Command {
 			"DIR (default: odd-demo) must be new or empty. odd commits the handbook of an\n"+
 			"invented company, then runs one task: a reader that works offline and costs\n"+
 			"nothing proposes 15 notes. Go on with odd review and odd approve.",
-		do(env, runDemo), jsonFlag())
+		do(env, runDemo))
 }
 
 func runDemo(c *cli.Context, env Env) error {

@@ -27,7 +27,7 @@ func doctorVerb(env Env) *cli.Command {
 			"Each line is ok, warn or fault: what was checked, what odd found, and what to\n"+
 			"do about it. A fault keeps odd from working here; then the exit code is 1.\n"+
 			"odd doctor changes nothing, and asks the remote only with --remote.",
-		do(env, runDoctor), &cli.BoolFlag{Name: "remote", Usage: "also ask the remote of [board] remote for the branches that odd uses"}, jsonFlag())
+		do(env, runDoctor), &cli.BoolFlag{Name: "remote", Usage: "also ask the remote of [board] remote for the branches that odd uses"})
 }
 
 // The levels of a diagnosis.

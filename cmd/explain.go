@@ -19,7 +19,7 @@ func explainVerb(env Env) *cli.Command {
 			"odd explain \"write permit\"\n\n"+
 			"Without CODE, it lists the groups of codes; the name of a group lists its\n"+
 			"codes.",
-		do(env, runExplain), jsonFlag())
+		do(env, runExplain))
 }
 
 // printGroups prints the groups of codes: how many codes each has, and the first.

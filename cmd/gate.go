@@ -106,7 +106,7 @@ func gateCommand(env Env, g gate.Gate, use, example string, flags ...cli.Flag) *
 		reasonFlag(),
 		&cli.StringSliceFlag{Name: "because", Usage: "answer the request `P-…` with this step; repeatable"})
 	flags = append(flags, decisionFlags(&cli.StringFlag{Name: "decision", Usage: "also log a decision: `WHAT` was decided"})...)
-	flags = append(flags, yesFlag(), jsonFlag())
+	flags = append(flags, yesFlag())
 	return verb(string(g), use,
 		example+"\n\nodd help gate says what a lease and a working phase are.\n\n"+personNote,
 		do(env, func(c *cli.Context, env Env) error {
@@ -187,8 +187,7 @@ func decideVerb(env Env) *cli.Command {
 			personNote,
 		do(env, runDecide), append(decisionFlags(),
 			&cli.BoolFlag{Name: "list", Usage: "list the decisions; a replaced one names its replacement"},
-			yesFlag(),
-			jsonFlag())...)
+			yesFlag())...)
 }
 
 // runDecide appends a decision under the gate passed last: one commit by the

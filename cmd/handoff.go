@@ -115,8 +115,7 @@ func handoffRevert(env Env) *cli.Command {
 		&cli.StringFlag{Name: "from", Usage: "`MODE` the work is in"},
 		&cli.StringFlag{Name: "to", Usage: "earlier `MODE` it goes back to"},
 		&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`: one unknown, at most one question"},
-		noCommitFlag(),
-		jsonFlag())
+		noCommitFlag())
 }
 
 func handoffSkip(env Env) *cli.Command {
@@ -128,8 +127,7 @@ func handoffSkip(env Env) *cli.Command {
 		&cli.StringFlag{Name: "mode", Usage: "`MODE` that is left out"},
 		&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`"},
 		&cli.StringSliceFlag{Name: "risk", Usage: "name a `RISK` that you accept; repeatable"},
-		noCommitFlag(),
-		jsonFlag())
+		noCommitFlag())
 }
 
 func runHandoffRevert(c *cli.Context, env Env) (err error) {

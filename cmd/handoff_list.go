@@ -20,8 +20,7 @@ func handoffList(env Env) *cli.Command {
 		"odd agent handoff list\n"+
 			"odd agent handoff list --artifact knowledge/terms/slack-water.md",
 		on(env, openHandoffs, runHandoffList),
-		&cli.StringFlag{Name: "artifact", Usage: "list only those about `REF`: a path, id, uri or commit"},
-		jsonFlag())
+		&cli.StringFlag{Name: "artifact", Usage: "list only those about `REF`: a path, id, uri or commit"})
 }
 
 func runHandoffList(c *cli.Context, env Env, v *view) error {
@@ -85,7 +84,7 @@ func (v *view) sameArtifact(a, b string) bool {
 func handoffShow(env Env) *cli.Command {
 	return verb("show ID", "show one handoff",
 		"odd agent handoff show 2026-03-02-slack-water --json",
-		on(env, openHandoffs, runHandoffShow), jsonFlag())
+		on(env, openHandoffs, runHandoffShow))
 }
 
 // handoffJSON is a handoff as --json prints it.
@@ -154,7 +153,7 @@ func handoffCheck(env Env) *cli.Command {
 			"odd agent handoff check 2026-03-02-slack-water\n\n"+
 			"A handoff needs the fields of its two modes, a journal entry, and sources that\n"+
 			"exist. Exit 1 means findings. odd does not judge how good the content is.",
-		on(env, openHandoffs, runHandoffCheck), jsonFlag())
+		on(env, openHandoffs, runHandoffCheck))
 }
 
 func runHandoffCheck(c *cli.Context, env Env, v *view) error {

@@ -32,8 +32,7 @@ func handoffNew(env Env) *cli.Command {
 		&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
 		&cli.StringFlag{Name: "from-json", Usage: "take the content from the JSON in `FILE` (- for stdin)"},
 		&cli.StringSliceFlag{Name: "derives", Usage: "name a handoff `ID` that it is made from; repeatable"},
-		noCommitFlag(),
-		jsonFlag())
+		noCommitFlag())
 }
 
 func runHandoffNew(c *cli.Context, env Env) error {
@@ -181,8 +180,7 @@ func handoffMerge(env Env) *cli.Command {
 			"and every version of what they disagree on.",
 		do(env, runHandoffMerge),
 		&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
-		noCommitFlag(),
-		jsonFlag())
+		noCommitFlag())
 }
 
 func runHandoffMerge(c *cli.Context, env Env) error {
@@ -226,7 +224,7 @@ func handoffClarify(env Env) *cli.Command {
 			"  \"The almanac is this year's.\"\n\n"+
 			"KEY is a field that the handoff needs; odd agent handoff check names what\n"+
 			"lacks.",
-		do(env, runHandoffClarify), noCommitFlag(), jsonFlag())
+		do(env, runHandoffClarify), noCommitFlag())
 }
 
 func runHandoffClarify(c *cli.Context, env Env) error {

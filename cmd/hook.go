@@ -33,7 +33,7 @@ func hookVerb(env Env) *cli.Command {
 			"odd hook uninstall\n"+
 				"odd -C /srv/ours.git hook uninstall\n\n"+
 				"A hook that odd did not write stays (exit 3).",
-			on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.putHook(env, c, nil) }), jsonFlag()),
+			on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.putHook(env, c, nil) })),
 		hookRun(env))
 }
 
@@ -128,7 +128,7 @@ func hookInstall(env Env) *cli.Command {
 			"odd on PATH, every push is refused. odd never overwrites another hook (exit\n"+
 			"3). git push --no-verify skips the hook of a clone, so install it on the\n"+
 			"server too.",
-		on(env, hookHere, runHookInstall), &cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"}, jsonFlag())
+		on(env, hookHere, runHookInstall), &cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"})
 }
 
 func runHookInstall(c *cli.Context, env Env, h gitHook) error {
@@ -188,7 +188,7 @@ func (h gitHook) writeHook(env Env, verb string, now []byte) (changed bool, err 
 }
 
 func hookRun(env Env) *cli.Command {
-	return verb("run pre-receive|pre-push [REMOTE]", "check a push, as the hook does; refs come on stdin",
+	return textVerb("run pre-receive|pre-push [REMOTE]", "check a push, as the hook does; refs come on stdin",
 		"odd hook run pre-receive < refs\n\n"+
 			"Call this from a hook of your own. Stdin has one line for each ref, as git\n"+
 			"gives them to the hook. For pre-push REMOTE is the hook's first argument: odd\n"+

@@ -26,8 +26,7 @@ func indexVerb(env Env) *cli.Command {
 			"as long as nobody changed the entry. To start anew, delete the file first.",
 		do(env, runIndex),
 		&cli.BoolFlag{Name: "check", Usage: "write nothing, and exit 1 if a file would change"},
-		bundleFlag(),
-		jsonFlag())
+		bundleFlag())
 }
 
 // indexJSON is one index file that is not as it should be.

@@ -37,8 +37,7 @@ func initVerb(env Env) *cli.Command {
 		&cli.StringFlag{Name: "monthly-usd", Usage: "what agents may spend in a month, `USD`; for an agent that can cost money"},
 		&cli.StringFlag{Name: "ci", Usage: "add workflows for `FORGE`, which is github: check, and once you turn them on drain, sync, audit and pages"},
 		&cli.BoolFlag{Name: "hooks", Usage: "install the git hook that runs odd check before each push of this clone"},
-		&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"},
-		jsonFlag())
+		&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"})
 }
 
 // initOptions is what a person asked odd init for.

@@ -91,7 +91,6 @@ func invokeFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "brief", Usage: "with --dry-run, print the brief that the agent would read"},
 		&cli.BoolFlag{Name: "sends", Usage: "with --dry-run, print what would leave odd, and who would get it"},
 		&cli.BoolFlag{Name: "explain", Usage: "print why each tool is allowed or not; start and write nothing"},
-		jsonFlag(),
 	}
 }
 

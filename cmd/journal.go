@@ -33,7 +33,7 @@ func journalVerb(env Env) *cli.Command {
 				"unpinned if the row does not record its version, and unknown if it is only a\n"+
 				"label. To resolve one, add an entry with --closes PLACE (odd help journal\n"+
 				"add).",
-			do(env, runJournalTensions), bundleFlag(), jsonFlag()),
+			do(env, runJournalTensions), bundleFlag()),
 		journalTypes(env), journalLint(env))
 }
 

@@ -35,9 +35,7 @@ func journalAdd(env Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "closes", Usage: "close the open question or tension at `FILE:LINE`; repeatable"},
 			&cli.StringFlag{Name: "slug", Usage: "use `NAME` in the file name (default: your own name)"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the quality, and write nothing"},
-			noCommitFlag(),
-			jsonFlag(),
-		)...)
+			noCommitFlag())...)
 }
 
 // journalField is a field that has a flag of its own.

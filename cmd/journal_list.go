@@ -23,8 +23,7 @@ func journalList(env Env) *cli.Command {
 		&cli.StringFlag{Name: "type", Usage: "list only entries of `TYPE`: a letter or O-open"},
 		&cli.StringFlag{Name: "since", Usage: "list only files of `DATE`, YYYY-MM-DD, and later"},
 		&cli.BoolFlag{Name: "full", Usage: "print the content too"},
-		bundleFlag(),
-		jsonFlag())
+		bundleFlag())
 }
 
 func runJournalList(c *cli.Context, env Env) error {
@@ -83,7 +82,7 @@ func journalOpens(env Env) *cli.Command {
 		"odd journal opens\n\n"+
 			"The columns are priority, age in days, place, owner and title. To close one,\n"+
 			"add an entry with --closes PLACE, see odd help journal add.",
-		do(env, runJournalOpens), bundleFlag(), jsonFlag())
+		do(env, runJournalOpens), bundleFlag())
 }
 
 // openJSON is an open question: Age is in whole days, nil where its file's name has no date.
@@ -129,7 +128,7 @@ func journalTypes(env Env) *cli.Command {
 		"odd journal types\n\n"+
 			"A document with the tag encoding-type adds or changes a type, with the tables\n"+
 			"Type Identity, Field Schema, Trigger Words and Quality Criteria.",
-		do(env, runJournalTypes), bundleFlag(), jsonFlag())
+		do(env, runJournalTypes), bundleFlag())
 }
 
 // typeJSON is a type of entry.
@@ -181,8 +180,7 @@ func journalLint(env Env) *cli.Command {
 		do(env, runJournalLint),
 		&cli.BoolFlag{Name: "fix", Usage: "remove doubled tabs; the other findings are only listed"},
 		&cli.BoolFlag{Name: "strict", Usage: "exit 1 for warnings too"},
-		bundleFlag(),
-		jsonFlag())
+		bundleFlag())
 }
 
 // journalFinding is a finding as odd journal lint --json prints it. A file that

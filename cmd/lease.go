@@ -24,7 +24,7 @@ func leaseVerb(env Env) *cli.Command {
 	read := func(name, use, example string, run func(*cli.Context, Env, *view, drain.SlowLoop) error) *cli.Command {
 		return verb(name, use,
 			example,
-			onSlowLoop(env, run), jsonFlag())
+			onSlowLoop(env, run))
 	}
 	return command(&cli.Command{
 		Name:  "lease",
@@ -332,8 +332,7 @@ func leaseEdit(env Env) *cli.Command {
 		do(env, runLeaseEdit),
 		&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as the draft has it)"},
 		reasonFlag(),
-		yesFlag(),
-		jsonFlag())
+		yesFlag())
 }
 
 // runLeaseEdit opens the draft, or a prefilled one where there is none, in the

@@ -33,8 +33,7 @@ func logVerb(env Env) *cli.Command {
 		&cli.StringFlag{Name: "task", Usage: "show only events of `TASK`"},
 		&cli.StringFlag{Name: "run", Usage: "show only the run whose id is `RUN` or ends in it"},
 		&cli.StringFlag{Name: "month", Usage: "show only the month `YYYY-MM` (UTC)"},
-		&cli.BoolFlag{Name: "spend", Usage: "show tokens and cost instead, one line per run, task, agent and model"},
-		jsonFlag())
+		&cli.BoolFlag{Name: "spend", Usage: "show tokens and cost instead, one line per run, task, agent and model"})
 }
 
 func runLog(c *cli.Context, env Env) error {

@@ -77,8 +77,7 @@ func mcpServers(env Env) *cli.Command {
 		do(env, runServers),
 		&cli.BoolFlag{Name: "check", Usage: "start the servers and list their tools"},
 		&cli.StringFlag{Name: "call", Usage: "start the servers and call `TOOL`, by the name that --check lists"},
-		&cli.StringFlag{Name: "args", Value: "{}", Usage: "with --call, pass this `JSON` object"},
-		jsonFlag())
+		&cli.StringFlag{Name: "args", Value: "{}", Usage: "with --call, pass this `JSON` object"})
 }
 
 func runServers(c *cli.Context, env Env) error {

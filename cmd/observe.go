@@ -55,8 +55,7 @@ func observeVerb(env Env) *cli.Command {
 		surfaceFlag(string(contract.RealTimeStream)),
 		voiceFlag(),
 		&cli.StringFlag{Name: "task", Usage: "tell the agent to look for `TEXT`"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; read, start and write nothing"},
-		jsonFlag())
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; read, start and write nothing"})
 }
 
 type observation struct {

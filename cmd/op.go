@@ -61,7 +61,7 @@ func opRead(env Env, name, use string, run func(*cli.Context, Env, *view, pipeli
 				return err
 			}
 			return run(c, env, v, s)
-		}, jsonFlag())
+		})
 }
 
 // opShown is an op as --json shows it.
@@ -290,8 +290,7 @@ func opCancel(env Env) *cli.Command {
 			personNote,
 		do(env, runOpCancel),
 		reasonFlag(),
-		yesFlag(),
-		jsonFlag())
+		yesFlag())
 }
 
 func runOpCancel(c *cli.Context, env Env) error {

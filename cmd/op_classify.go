@@ -39,8 +39,7 @@ func opClassify(env Env) *cli.Command {
 		&cli.StringFlag{Name: "task", Usage: "judge as a change for `TASK`: by who added it, and by its paths if no PATH is given"},
 		&cli.StringFlag{Name: "base", Value: "HEAD", Usage: "judge what changed since commit `REV`"},
 		&cli.StringFlag{Name: "substrate", Usage: "judge as a change by the agent `NAME` (default: [session] substrate)"},
-		&cli.BoolFlag{Name: "limits", Usage: "print what the tasks of each lane may take, and judge nothing"},
-		jsonFlag())
+		&cli.BoolFlag{Name: "limits", Usage: "print what the tasks of each lane may take, and judge nothing"})
 }
 
 // classification is a verdict with what it would mean for the work, as --json prints it.

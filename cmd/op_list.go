@@ -20,7 +20,7 @@ import (
 func opList(env Env) *cli.Command {
 	return verb("list", "list changes: those that wait for you first, then running ones",
 		"odd op list\nodd op list --all",
-		on(env, openFiles, runOpList), &cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"}, jsonFlag())
+		on(env, openFiles, runOpList), &cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"})
 }
 
 // opRow is an op as --json lists it.
@@ -159,8 +159,7 @@ func opWatch(env Env) *cli.Command {
 			return runOpWatch(c.Context, env, watch{once: c.Bool("once"), follow: c.Bool("follow"), json: c.Bool("json")})
 		}),
 		&cli.BoolFlag{Name: "once", Usage: "print the state once"},
-		&cli.BoolFlag{Name: "follow", Usage: "keep waiting when nothing runs"},
-		jsonFlag())
+		&cli.BoolFlag{Name: "follow", Usage: "keep waiting when nothing runs"})
 }
 
 // watch is a look at what runs, over and over.

@@ -14,7 +14,7 @@ func pauseVerb(env Env) *cli.Command {
 		"odd drain pause \"the glossary is being rewritten\"\n\n"+
 			"odd commits the reason as pause.toml on the board, so that it holds in every\n"+
 			"clone that has the commit. A running drain stops before its next task.",
-		do(env, runPause), jsonFlag())
+		do(env, runPause))
 }
 
 func runPause(c *cli.Context, env Env) error {
@@ -48,7 +48,7 @@ func resumeVerb(env Env) *cli.Command {
 	return verb("resume", "allow odd drain to run again after a pause; only a person can",
 		"odd drain resume\n\n"+
 			personNote,
-		on(env, openShared, runResume), yesFlag(), jsonFlag())
+		on(env, openShared, runResume), yesFlag())
 }
 
 func runResume(c *cli.Context, env Env, v *view) error {

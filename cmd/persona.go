@@ -145,8 +145,7 @@ func compilePersona(env Env) *cli.Command {
 		&cli.StringFlag{Name: "format", Value: "md", Usage: "print `FORMAT`: md, json or mermaid"},
 		&cli.BoolFlag{Name: "inline", Usage: "include the text of the atoms"},
 		atFlag(),
-		bundleFlag(),
-		jsonFlag())
+		bundleFlag())
 }
 
 func runCompilePersona(c *cli.Context, env Env) error {

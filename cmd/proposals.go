@@ -54,7 +54,7 @@ func proposalsList(env Env) *cli.Command {
 	return verb("list", "list open requests, the most severe first",
 		"odd gate proposals list\n"+
 			"odd gate proposals list --all --json",
-		on(env, openProposals, runProposalsList), &cli.BoolFlag{Name: "all", Usage: "list answered requests too, with the answer"}, jsonFlag())
+		on(env, openProposals, runProposalsList), &cli.BoolFlag{Name: "all", Usage: "list answered requests too, with the answer"})
 }
 
 func runProposalsList(c *cli.Context, env Env, b gate.Buffer) error {
@@ -143,8 +143,7 @@ func proposalsAdd(env Env) *cli.Command {
 		&cli.StringFlag{Name: "gate", Usage: "request the gate `GATE`: framing, commitment, evaluation or emergency"},
 		&cli.StringFlag{Name: "severity", Value: string(gate.Medium), Usage: "low, medium, high, or emergency, which stops odd drain until a person answers"},
 		&cli.StringFlag{Name: "source", Value: string(gate.UserSignal), Usage: "origin: user_signal (you), or perception or continuous_eval for the report of such a tool"},
-		&cli.StringFlag{Name: "task", Usage: "name the `TASK` it is about"},
-		jsonFlag())
+		&cli.StringFlag{Name: "task", Usage: "name the `TASK` it is about"})
 }
 
 func oneWord[T ~string](flag, s string, all []T, to *T) error {
@@ -224,7 +223,7 @@ func (v *view) appendProposal(ctx context.Context, p gate.Proposal, file string)
 func proposalsShow(env Env) *cli.Command {
 	return verb("show ID", "show one request and its answer",
 		"odd gate proposals show P-01KJ…",
-		on(env, openProposals, runProposalsShow), jsonFlag())
+		on(env, openProposals, runProposalsShow))
 }
 
 func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
@@ -250,7 +249,7 @@ func proposalsReject(env Env) *cli.Command {
 			}
 			return runDispose(c, env, gate.Disposition{Decision: gate.Rejected, Reason: c.String("reason")})
 		}),
-		reasonFlag(), yesFlag(), jsonFlag())
+		reasonFlag(), yesFlag())
 }
 
 // runDispose writes what a person says of a proposal. It needs no typed

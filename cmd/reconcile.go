@@ -32,8 +32,7 @@ func reconcileVerb(env Env) *cli.Command {
 			"with --accept. Files are written; nothing is committed.",
 		do(env, runReconcile),
 		&cli.StringSliceFlag{Name: "accept", Usage: "also write the guarded atom `ID`, after you confirm it at the terminal; repeatable"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print the diff of every atom, and write nothing"},
-		jsonFlag())
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the diff of every atom, and write nothing"})
 }
 
 func runReconcile(c *cli.Context, env Env) error {

@@ -29,8 +29,7 @@ func rejectVerb(env Env) *cli.Command {
 		reasonFlag(),
 		&cli.BoolFlag{Name: "remember", Usage: "also keep the reason as a policy that every later session is told, whatever its task"},
 		&cli.BoolFlag{Name: "retry", Usage: "put the task back in ready, so that odd drain runs it again (default: backlog)"},
-		yesFlag(),
-		jsonFlag())
+		yesFlag())
 }
 
 type rejection struct {

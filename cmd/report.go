@@ -36,7 +36,6 @@ const (
 
 func formatFlags() []cli.Flag {
 	return []cli.Flag{
-		jsonFlag(),
 		&cli.BoolFlag{Name: "sarif", Usage: "print SARIF 2.1.0, for code scanning, instead of text"},
 		&cli.BoolFlag{Name: "github", Usage: "print GitHub annotations, for the log of a workflow, instead of text"},
 	}

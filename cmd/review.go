@@ -40,8 +40,7 @@ func reviewVerb(env Env) *cli.Command {
 		&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},
 		&cli.BoolFlag{Name: "emission", Usage: "print what the agent printed in the last attempt, also of a task that is blocked"},
 		&cli.BoolFlag{Name: "stat", Usage: "print the summary without the diff"},
-		&cli.BoolFlag{Name: "pr", Usage: "open a GitHub pull request for the proposal with gh; without gh or GitHub, print its text"},
-		jsonFlag())
+		&cli.BoolFlag{Name: "pr", Usage: "open a GitHub pull request for the proposal with gh; without gh or GitHub, print its text"})
 }
 
 func runReview(c *cli.Context, env Env) error {

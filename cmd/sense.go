@@ -52,8 +52,7 @@ func senseVerb(env Env) *cli.Command {
 			"that fail again and again.",
 		on(env, openWorkspace, runSense),
 		&cli.StringFlag{Name: "range", Usage: "look at what the commits `A..B` bring; without [sense.sensors] for to-do comments: " + strings.Join(sense.MarkWords(), ", ")},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"},
-		jsonFlag())
+		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"})
 }
 
 // sensorList lists sensors for the help, a line each.

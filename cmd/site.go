@@ -26,7 +26,7 @@ import (
 )
 
 func siteVerb(env Env) *cli.Command {
-	return verb("site", "write the board and the knowledge as web pages into a folder",
+	return textVerb("site", "write the board and the knowledge as web pages into a folder",
 		"odd site --out public\n\n"+
 			"The pages show the committed board: tasks, proposals with their diffs,\n"+
 			"knowledge with search, what happened and what it cost. They open from the\n"+
@@ -220,7 +220,7 @@ func (v *view) siteProposal(ctx context.Context, id okf.ID) (site.Proposal, erro
 }
 
 func serveVerb(env Env) *cli.Command {
-	return verb("serve", "show the pages of odd site in a browser, live, on this machine only",
+	return textVerb("serve", "show the pages of odd site in a browser, live, on this machine only",
 		"odd serve\n"+
 			"odd serve --port 8080\n\n"+
 			"Open the address that it prints; the token in it keeps other users and web\n"+

@@ -47,8 +47,7 @@ func statusVerb(env Env) *cli.Command {
 		}),
 		&cli.BoolFlag{Name: "sandbox", Usage: "test which sandbox restrictions work on this machine, and print those instead"},
 		&cli.BoolFlag{Name: "budget", Usage: "show each budget of the month instead: limit, spent, reserved and left"},
-		&cli.BoolFlag{Name: "line", Usage: "print one short line for a shell prompt instead, and nothing where odd is not set up"},
-		jsonFlag())
+		&cli.BoolFlag{Name: "line", Usage: "print one short line for a shell prompt instead, and nothing where odd is not set up"})
 }
 
 // runStatusLine prints the tasks that somebody may act on, by state, for a shell's prompt.

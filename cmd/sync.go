@@ -23,7 +23,7 @@ func syncVerb(env Env) *cli.Command {
 			"then done if the target holds its proposal, for example through a merged pull\n"+
 			"request. Squash and rebase merges count, and the review branch may be deleted.\n"+
 			"odd also lists the tasks whose proposals were merged without odd approve.",
-		on(env, openShared, runSync), jsonFlag())
+		on(env, openShared, runSync))
 }
 
 // syncResult is what became of one task in review.

@@ -52,7 +52,6 @@ func taskFlags() []cli.Flag {
 		handoffFlag(),
 		artifactFlag(),
 		noCommitFlag(),
-		jsonFlag(),
 	}
 }
 
@@ -194,7 +193,7 @@ func taskList(env Env) *cli.Command {
 			"odd task list --all --json\n\n"+
 			"The columns are id, state, priority, role and title, then why odd drain would\n"+
 			"not run the task now.",
-		do(env, runTaskList), &cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"}, jsonFlag())
+		do(env, runTaskList), &cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"})
 }
 
 // taskRow is a task as --json lists it.
@@ -271,7 +270,7 @@ func (v *view) shownTasks(state board.State, all bool) (list []*board.Row, row f
 func taskShow(env Env) *cli.Command {
 	return verb("show TASK", "show one task, and why odd drain would or would not run it",
 		"odd task show read-the-handbook",
-		onTask(env, runTaskShow), jsonFlag())
+		onTask(env, runTaskShow))
 }
 
 func runTaskShow(c *cli.Context, env Env, name string) error {

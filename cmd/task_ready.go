@@ -26,7 +26,7 @@ func taskReady(env Env) *cli.Command {
 			"Several tasks become ready by one commit; you type their number and the first\n"+
 			"id. Without TASK, odd lists at a terminal what you can choose from.\n\n"+
 			personNote,
-		do(env, runTaskReady), yesFlag(), jsonFlag())
+		do(env, runTaskReady), yesFlag())
 }
 
 // asksFor says what a person lets happen by making t ready: who filed it, what
@@ -161,7 +161,7 @@ func taskPermissions(env Env) *cli.Command {
 			"It shows what odd drain would allow the task's agent, before the agent runs:\n"+
 			"from the task, its role, odd.toml and the files that no agent may write.\n"+
 			"Whatever is not listed is refused.",
-		onTask(env, runTaskPermissions), jsonFlag())
+		onTask(env, runTaskPermissions))
 }
 
 func runTaskPermissions(c *cli.Context, env Env, name string) error {

@@ -20,7 +20,7 @@ func undoVerb(env Env) *cli.Command {
 			"Approvals and gates stay; odd says why (exit 3). An undone rejection leaves\n"+
 			"odd log and its ledger; git log keeps both commits.\n\n"+
 			personNote,
-		do(env, runUndo), yesFlag(), jsonFlag())
+		do(env, runUndo), yesFlag())
 }
 
 func runUndo(c *cli.Context, env Env) error {
