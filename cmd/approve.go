@@ -85,7 +85,7 @@ type approval struct {
 }
 
 func runApprove(ctx context.Context, env Env, o approval) error {
-	v, t, p, err := openProposal(ctx, env, o.name, true)
+	v, t, p, err := opening{fetch: true}.openProposal(ctx, env, o.name)
 	if err != nil {
 		return err
 	}

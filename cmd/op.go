@@ -299,14 +299,14 @@ func runOpCancel(c *cli.Context, env Env) error {
 		return usage("op cancel: say why with --reason, because the next attempt reads it: odd op cancel %s --reason \"why\"", name)
 	}
 	o := rejection{reason: c.String("reason"), yes: c.Bool("yes"), json: c.Bool("json"), ends: pipeline.CancelledByPerson}
-	v, err := openBoard(c.Context, env, true)
+	v, err := openShared(c.Context, env)
 	if err != nil {
 		return err
 	}
 	s, err := v.findOp(name)
 	if err != nil || s.Op().Phase != pipeline.Waiting && !s.Op().Ended() {
 		if freed := v.freeKilled(c.Context); len(freed) > 0 {
-			if v, err = openBoard(c.Context, env, true); err != nil {
+			if v, err = openShared(c.Context, env); err != nil {
 				return err
 			}
 			if s, err = v.findOp(name); err == nil && s.Op().Ended() && slices.Contains(freed, okf.ID(s.Op().Task)) {

@@ -151,7 +151,7 @@ type limit struct {
 }
 
 func runLimits(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openBoard(ctx, env, false)
+	v, err := openCommitted(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ type change struct {
 }
 
 func openChange(at *cli.Context, env Env) (*change, error) {
-	v, err := openBoard(at.Context, env, false)
+	v, err := openCommitted(at.Context, env)
 	if err != nil {
 		return nil, err
 	}

@@ -14,17 +14,13 @@ func pauseVerb(env Env) *cli.Command {
 		"odd drain pause \"the glossary is being rewritten\"\n\n"+
 			"odd commits the reason as pause.toml on the board, so that it holds in every\n"+
 			"clone that has the commit. A running drain stops before its next task.",
-		do(env, runPause))
+		on(env, openWorkspace, runPause))
 }
 
-func runPause(c *cli.Context, env Env) error {
+func runPause(c *cli.Context, env Env, w *workspace) error {
 	why := oneLine(c.Args().First())
 	if why == "" {
 		return usage("drain pause: the reason is empty; say why, like odd drain pause \"the glossary is being rewritten\"")
-	}
-	w, err := openWorkspace(c.Context, env)
-	if err != nil {
-		return err
 	}
 	who, err := w.repo.Identity(c.Context)
 	if err != nil {

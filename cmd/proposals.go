@@ -165,7 +165,7 @@ func runProposalsAdd(c *cli.Context, env Env) error {
 			return err
 		}
 	}
-	v, err := openBoard(c.Context, env, false)
+	v, err := openCommitted(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func proposalsReject(env Env) *cli.Command {
 // an emergency is open no drain runs, so whoever ends that types its id.
 func runDispose(c *cli.Context, env Env, o gate.Disposition) error {
 	ctx := c.Context
-	v, err := openBoard(ctx, env, false)
+	v, err := openCommitted(ctx, env)
 	if err != nil {
 		return err
 	}

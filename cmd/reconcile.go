@@ -30,16 +30,12 @@ func reconcileVerb(env Env) *cli.Command {
 			"agent's, whoever runs the command: its confidence is limited to [session] cap.\n"+
 			"An atom that would overwrite a person's work is guarded: odd writes it only\n"+
 			"with --accept. Files are written; nothing is committed.",
-		do(env, runReconcile),
+		on(env, openWorkspace, runReconcile),
 		&cli.StringSliceFlag{Name: "accept", Usage: "also write the guarded atom `ID`, after you confirm it at the terminal; repeatable"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the diff of every atom, and write nothing"})
 }
 
-func runReconcile(c *cli.Context, env Env) error {
-	w, err := openWorkspace(c.Context, env)
-	if err != nil {
-		return err
-	}
+func runReconcile(c *cli.Context, env Env, w *workspace) error {
 	in, err := readEmissions(env, c.Args().Slice())
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func runReject(c *cli.Context, env Env, name string) error {
 		return usage("reject: say why with --reason, because the next attempt reads it: odd reject %s --reason \"why\"", name)
 	}
 	o := rejection{reason: reason, retry: c.Bool("retry"), yes: c.Bool("yes"), json: c.Bool("json"), remember: c.Bool("remember"), ends: pipeline.Rejected}
-	v, t, err := openTaskOnly(c.Context, env, name, true)
+	v, t, err := opening{fetch: true, tasks: true}.openTask(c.Context, env, name)
 	if err != nil {
 		return err
 	}

@@ -73,12 +73,7 @@ func runReview(c *cli.Context, env Env) error {
 
 // runQueue lists the tasks in review.
 func runQueue(ctx context.Context, env Env, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	w.tasksOnly = true
-	v, err := w.readBoard(ctx, false)
+	v, err := opening{tasks: true}.open(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -103,7 +98,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 }
 
 func showProposal(ctx context.Context, env Env, name string, stat, asJSON bool) error {
-	v, t, p, err := openProposal(ctx, env, name, false)
+	v, t, p, err := opening{}.openProposal(ctx, env, name)
 	if err != nil {
 		return err
 	}

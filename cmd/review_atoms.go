@@ -217,7 +217,7 @@ func quotes(body []byte, texts []citation) bool {
 
 // runReviewAtom shows one atom of a proposal beside its sources.
 func runReviewAtom(ctx context.Context, env Env, name, id string, asJSON bool) error {
-	v, t, p, err := openProposal(ctx, env, name, false)
+	v, t, p, err := opening{}.openProposal(ctx, env, name)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ type walker struct {
 // runReviewEach shows the atoms of a proposal one after another and keeps what the person
 // decides about each.
 func runReviewEach(ctx context.Context, env Env, name string) error {
-	v, t, p, err := openProposal(ctx, env, name, false)
+	v, t, p, err := opening{}.openProposal(ctx, env, name)
 	if err != nil {
 		return err
 	}

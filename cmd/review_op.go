@@ -143,11 +143,7 @@ func decidingReasons(because []string, tier string) (out []string) {
 // runEmission prints what the agent of a task's last attempt printed: bytes for a pipe, and what
 // a terminal may show on one.
 func runEmission(ctx context.Context, env Env, name string, asJSON bool) error {
-	v, err := openTasks(ctx, env)
-	if err != nil {
-		return err
-	}
-	t, err := v.findTask(name)
+	v, t, err := opening{current: true, tasks: true}.openTask(ctx, env, name)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func runReviewPR(ctx context.Context, env Env, name string, asJSON bool) error {
 	if sign := env.agentSign(); sign != "" {
 		return refuse("not-a-person", "review --pr %s: an agent may not open pull requests (%s); a person runs this", name, sign)
 	}
-	v, t, p, err := openProposal(ctx, env, name, false)
+	v, t, p, err := opening{}.openProposal(ctx, env, name)
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func writeSite(ctx context.Context, pages *site.Pages, dir string) (int, error) 
 }
 
 func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
-	v, err := openBoard(ctx, env, false)
+	v, err := openCommitted(ctx, env)
 	if err != nil {
 		return nil, err
 	}

@@ -193,7 +193,7 @@ func taskList(env Env) *cli.Command {
 			"odd task list --all --json\n\n"+
 			"The columns are id, state, priority, role and title, then why odd drain would\n"+
 			"not run the task now.",
-		do(env, runTaskList), &cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"})
+		on(env, openTasks, runTaskList), &cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"})
 }
 
 // taskRow is a task as --json lists it.
@@ -207,12 +207,8 @@ type taskRow struct {
 	Waits    string      `json:"waits,omitempty"` // why drain would not take it now
 }
 
-func runTaskList(c *cli.Context, env Env) error {
+func runTaskList(c *cli.Context, env Env, v *view) error {
 	state := board.State(c.String("state"))
-	v, err := openTasks(c.Context, env)
-	if err != nil {
-		return err
-	}
 	if state != "" && !slices.Contains(board.States(), state) {
 		return usage("task list: unknown state %q; use one of %s", state, joinWords(board.States()))
 	}
@@ -274,11 +270,7 @@ func taskShow(env Env) *cli.Command {
 }
 
 func runTaskShow(c *cli.Context, env Env, name string) error {
-	v, err := openTasks(c.Context, env)
-	if err != nil {
-		return err
-	}
-	t, err := v.findTask(name)
+	v, t, err := opening{current: true, tasks: true}.openTask(c.Context, env, name)
 	if err != nil {
 		return err
 	}

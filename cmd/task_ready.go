@@ -132,11 +132,11 @@ func (v *view) makeReady(ctx context.Context, tasks []board.Task, signed bool) (
 func openReadyable(ctx context.Context, env Env, names []string) (v *view, tasks []board.Task, freed []string, err error) {
 	for i, name := range names {
 		var t board.Task
-		if v, t, err = openTaskOnly(ctx, env, name, i == 0); err != nil {
+		if v, t, err = (opening{fetch: i == 0, tasks: true}).openTask(ctx, env, name); err != nil {
 			return nil, nil, nil, err
 		}
 		if t.State == board.InProgress && slices.Contains(v.freeKilled(ctx), t.ID) {
-			if v, t, err = openTaskOnly(ctx, env, name, true); err != nil {
+			if v, t, err = (opening{fetch: true, tasks: true}).openTask(ctx, env, name); err != nil {
 				return nil, nil, nil, err
 			}
 			if t.State == board.Ready {

@@ -58,63 +58,45 @@ func (v *view) unreadProblems() []okf.Problem {
 	return ps
 }
 
-func openBoard(ctx context.Context, env Env, fetch bool) (*view, error) {
+// opening is what a verb reads of the board.
+type opening struct {
+	fetch   bool // from the remote first, as every act that commits must
+	current bool // as a person sees it: the work tree where the board is checked out
+	tasks   bool // no atoms but tasks, so that what else the bundle holds costs nothing
+}
+
+func (o opening) open(ctx context.Context, env Env) (*view, error) {
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	return w.readBoard(ctx, fetch)
+	w.tasksOnly = o.tasks
+	if o.current {
+		return w.readCurrent(ctx)
+	}
+	return w.readBoard(ctx, o.fetch)
 }
 
-// openShared is openBoard that fetches from the remote first.
-func openShared(ctx context.Context, env Env) (*view, error) { return openBoard(ctx, env, true) }
-
-// openTaskOnly returns the board with one of its tasks, for verbs that look at no other atoms.
-func openTaskOnly(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, error) {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return nil, board.Task{}, err
+func (o opening) openTask(ctx context.Context, env Env, name string) (v *view, t board.Task, err error) {
+	if v, err = o.open(ctx, env); err == nil {
+		t, err = v.findTask(name)
 	}
-	w.tasksOnly = true
-	v, err := w.readBoard(ctx, fetch)
-	if err != nil {
-		return nil, board.Task{}, err
-	}
-	t, err := v.findTask(name)
 	return v, t, err
 }
 
-func openProposal(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, review.Proposal, error) {
-	v, err := openBoard(ctx, env, fetch)
-	if err != nil {
-		return nil, board.Task{}, review.Proposal{}, err
+func (o opening) openProposal(ctx context.Context, env Env, name string) (v *view, t board.Task, p review.Proposal, err error) {
+	if v, t, err = o.openTask(ctx, env, name); err == nil {
+		p, err = v.readProposal(t)
 	}
-	t, err := v.findTask(name)
-	if err != nil {
-		return v, t, review.Proposal{}, err
-	}
-	p, err := v.readProposal(t)
 	return v, t, p, err
 }
 
-func openCurrent(ctx context.Context, env Env) (*view, error) {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	return w.readCurrent(ctx)
-}
-
-// openTasks is openCurrent for verbs that look at tasks alone: what else the bundle
-// holds costs them nothing.
-func openTasks(ctx context.Context, env Env) (*view, error) {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	w.tasksOnly = true
-	return w.readCurrent(ctx)
-}
+var (
+	openCommitted = opening{}.open
+	openShared    = opening{fetch: true}.open
+	openCurrent   = opening{current: true}.open
+	openTasks     = opening{current: true, tasks: true}.open
+)
 
 // openFiles is openCurrent for verbs that look at no atom, not even a task: its
 // graph is nil, and it has no tasks.
