@@ -41,12 +41,15 @@ type Env struct {
 	Width          int                                // columns of the terminal that stdout is, or else stderr; 0 where nobody knows
 }
 
-// OS returns the real environment. It lets the collector sleep until there are 16 MiB to
-// look at, which most commands never reach; from then on the heap grows to
-// half as much again as is alive.
-func OS() Env {
+// SizeHeap lets the collector sleep until there are 16 MiB to look at, which most commands
+// never reach; from then on the heap grows to half as much again as is alive.
+func SizeHeap() {
 	debug.SetGCPercent(400)
 	runtime.AddCleanup(new([64]byte), func(int) { debug.SetGCPercent(50) }, 0)
+}
+
+// OS returns the real environment.
+func OS() Env {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."

@@ -1,6 +1,7 @@
 package testscripts
 
 import (
+	"bytes"
 	"go/ast"
 	"maps"
 	"os"
@@ -121,6 +122,9 @@ var banned = regexp.MustCompile(strings.Join([]string{
 	`/wo` + `rk/`, `/tm` + `p/odd\b`, `\b(not |un)imple` + `mented\b`,
 }, "|"))
 
+// bannedParts are texts of which each match of banned holds one.
+var bannedParts = []string{"TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK", "DE" + "SIGN", "STY" + "LE", "notes/", "/wo" + "rk/", "/tm" + "p/odd", "imple" + "mented"}
+
 func TestNoBannedWords(t *testing.T) {
 	t.Parallel()
 	files, err := tracked()
@@ -131,6 +135,9 @@ func TestNoBannedWords(t *testing.T) {
 		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 		if err != nil || name == "testscripts/rules_test.go" {
 			continue // deleted and not yet committed
+		}
+		if !slices.ContainsFunc(bannedParts, func(part string) bool { return bytes.Contains(b, []byte(part)) }) {
+			continue // much faster than the pattern
 		}
 		for i, line := range strings.Split(string(b), "\n") {
 			if m := banned.FindString(line); m != "" {

@@ -42,7 +42,9 @@ var (
 )
 
 // Docs is the reference, key by key, in its order.
-func Docs() []Doc {
+var Docs = sync.OnceValue(readDocs)
+
+func readDocs() []Doc {
 	var out []Doc
 	var table []string
 	var about, comment string

@@ -7,4 +7,7 @@ import (
 	"github.com/odd-cli/odd/cmd"
 )
 
-func main() { os.Exit(cmd.Main(cmd.OS(), os.Args...)) }
+func main() {
+	cmd.SizeHeap()
+	os.Exit(cmd.Main(cmd.OS(), os.Args...))
+}

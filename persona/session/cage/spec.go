@@ -58,19 +58,20 @@ func besideBin() []string {
 // without those that do not exist, since they cannot be opened. path is the
 // program's executable.
 func (c Cage) places(p Program, path string) (read, write []string) {
+	hidden, home := c.hidden(), resolveLinks(c.Home)
 	for _, w := range slices.Concat([]string{p.Desk.Tree, p.Desk.Home, p.Desk.Temp, p.Desk.Cache}, p.Write) {
 		if w = resolveLinks(w); w != "" {
 			write = append(write, w)
 		}
 	}
 	for _, w := range c.Write {
-		if w = resolveLinks(w); w != "" && !c.hides(w) {
+		if w = resolveLinks(w); w != "" && !meets(hidden, w) {
 			write = append(write, w)
 		}
 	}
 	read = systemPlaces()
 	for _, r := range slices.Concat(p.Desk.Read, c.Read, p.Read) {
-		if r = resolveLinks(r); r != "" && !c.hides(r) {
+		if r = resolveLinks(r); r != "" && !meets(hidden, r) {
 			read = append(read, r)
 		}
 	}
@@ -84,42 +85,54 @@ func (c Cage) places(p Program, path string) (read, write []string) {
 		}
 	}
 	for _, dir := range programs {
-		read = append(read, c.toolchain(dir)...)
+		for _, at := range toolchain(dir) {
+			if !meets(hidden, at) && !holds(at, home) {
+				read = append(read, at)
+			}
+		}
 	}
 	slices.Sort(read)
 	return slices.Compact(read), write
 }
 
-// toolchain is a folder of programs and what they need beside it. A folder that
-// holds the user's home or a secret is none, nor is a relative one.
-func (c Cage) toolchain(dir string) []string {
-	var out []string
-	add := func(at string) {
-		if at = resolveLinks(at); at != "" && !c.hides(at) && !holds(at, resolveLinks(c.Home)) {
-			out = append(out, at)
-		}
-	}
+// toolchain lists a folder of programs and what they need beside it, without links; a
+// relative one has none.
+func toolchain(dir string) []string {
 	if !filepath.IsAbs(dir) {
 		return nil
 	}
-	add(dir)
+	dirs := []string{dir}
 	if base := filepath.Base(dir); base == "bin" || base == "sbin" || base == "shims" {
 		for _, d := range besideBin() {
-			add(filepath.Join(filepath.Dir(dir), d))
+			dirs = append(dirs, filepath.Join(filepath.Dir(dir), d))
+		}
+	}
+	var out []string
+	for _, at := range dirs {
+		if at = resolveLinks(at); at != "" {
+			out = append(out, at)
 		}
 	}
 	return out
 }
 
 // Opens reports a place by which a program would reach something Hidden.
-func (c Cage) Opens(at string) bool { return c.hides(cmp.Or(resolveLinks(at), filepath.Clean(at))) }
+func (c Cage) Opens(at string) bool {
+	return meets(c.hidden(), cmp.Or(resolveLinks(at), filepath.Clean(at)))
+}
 
-// hides reports a path that is, lies in or holds one of the hidden places.
-func (c Cage) hides(at string) bool {
-	return slices.ContainsFunc(c.Hidden, func(h string) bool {
-		h = cmp.Or(resolveLinks(h), filepath.Clean(h))
-		return holds(at, h) || holds(h, at)
-	})
+// hidden lists the hidden places without links.
+func (c Cage) hidden() []string {
+	out := make([]string, len(c.Hidden))
+	for i, h := range c.Hidden {
+		out[i] = cmp.Or(resolveLinks(h), filepath.Clean(h))
+	}
+	return out
+}
+
+// meets reports a path that is, lies in or holds one of the places.
+func meets(places []string, at string) bool {
+	return slices.ContainsFunc(places, func(p string) bool { return holds(at, p) || holds(p, at) })
 }
 
 // holds reports that at is dir or lies in it; an empty path lies nowhere.
