@@ -13,7 +13,7 @@ var numbered = regexp.MustCompile(`^(?i:(?:adr|decision|rfc|decision record|arch
 // recordsDecision reports whether d records a decision: a document in a folder of decisions, or
 // one with the sections of an ADR.
 func (d *document) recordsDecision() bool {
-	if in("readme index process guide how-to about", strings.ToLower(d.stem())) || blank.MatchString(d.stem()) {
+	if d.isGuide() || blank.MatchString(d.stem()) || d.foreign {
 		return false
 	}
 	return d.place == decisions && topicOf(d.stem()) != decisions || d.decision() != nil && d.frame()

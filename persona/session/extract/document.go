@@ -29,9 +29,10 @@ type document struct {
 	sections []*section
 	place    topic // what the file's name or folder says
 	coded    bool  // it holds code
-	designs  bool  // it proposes how a program is to be
+	designs  bool  // it says how a program is to be
 	governs  bool  // it lays down rules for people
 	decides  bool  // it records a decision
+	foreign  bool  // it is not in English
 	found    []candidate
 	bad      string // what is wrong with its front matter, if anything
 
@@ -130,8 +131,30 @@ func parse(f file) *document {
 	d.coded = slices.ContainsFunc(d.sections, func(s *section) bool {
 		return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code })
 	})
+	d.foreign = d.isForeign()
 	d.governs, d.decides, d.designs = d.lawful(), d.recordsDecision(), d.isDesign()
 	return d
+}
+
+// isForeign reports whether the sentences of d are in another language than English: of their words
+// hardly one is of those that English cannot do without.
+func (d *document) isForeign() bool {
+	all, english := 0, 0
+	for _, s := range d.sections {
+		for _, b := range s.blocks {
+			for _, t := range append([]item{{run: b.run}}, b.items...) {
+				for _, r := range append(t.cells, t.run) {
+					if ws := words(r.text); len(ws) > 4 {
+						all += len(ws)
+						english += count(ws, func(w string) bool {
+							return in("the of to and is for with this that be are you by on or as it if must should not can we", w)
+						})
+					}
+				}
+			}
+		}
+	}
+	return all > 30 && 25*english < all
 }
 
 // frontMatter reads the block's title, owner and status and returns where

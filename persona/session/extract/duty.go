@@ -31,7 +31,7 @@ var duties = compilePatterns([]duty{
 	{"should shouldn't shouldn’t ought", 2},
 	{"^ / never / !mind", 3},
 	{"<!would / never / be commit merge use share push put store send add change edit give ask accept allow leave rely write call take make", 3},
-	{"^ / don't don’t / worry forget hesitate be panic", 0},
+	{"^ / don't don’t / worry forget hesitate be panic feel", 0},
 	{"^ / don't don’t always avoid", 3},
 	{"^ / do / not", 3},
 	{"<!you we they i it that which these who people users to and / do / not / @verb", 2},

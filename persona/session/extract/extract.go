@@ -114,6 +114,8 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		}
 		if d.listsVersions() {
 			skips = append(skips, skip{path: d.path, why: "a change log", class: forge})
+		} else if d.foreign {
+			skips = append(skips, skip{path: d.path, why: d.past()})
 		} else if why := d.past(); why != "" && !d.decides {
 			skips = append(skips, skip{path: d.path, why: why, class: dated})
 		}

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ const manuals = "doc docs documentation site website www manual guide guides tut
 var (
 	top        = "(?i)^(?:" + strings.ReplaceAll(manuals, " ", "|") + ")/(?:[^/]+/)?"
 	installing = regexp.MustCompile(top + `(?:install(?:ation|ing)?|quick[-_]?start|getting[-_]started)[/.]`)
-	using      = regexp.MustCompile(top + `(?:users?|user[-_]?guide|usage|using|tutorials?|operator-manual)[/.]`)
+	using      = regexp.MustCompile(top + `(?:users?|user[-_]?guide|usage|using|tutorials?|operator-manual|manpage|cookbook|tips-and-tricks)[/.]`)
 )
 
 // hasProduct reports whether a repository holds a product that others install or import: its
@@ -68,19 +69,38 @@ func (d *document) presentsProduct(docs []*document) bool {
 // they can do with it: no rule or procedure of the team that makes it.
 func (d *document) isManual() bool {
 	folder, _, below := strings.Cut(strings.ToLower(d.path), "/")
-	return below && in(manuals, folder) && !d.decides && !d.rulebook() && !d.has(affairs) && !d.charters() &&
-		!d.has("development develop dev devel developer developers hacking internal internals maintaining runbook runbooks playbook playbooks ops operations oncall incident incidents rfc rfcs adr adrs")
+	return below && in(manuals, folder)
+}
+
+// isOfTeam reports whether d tells those who make a product what they do.
+func (d *document) isOfTeam() bool {
+	return d.decides || d.rulebook() || d.has(affairs) || d.charters() ||
+		d.has("development develop dev devel developer developers hacking internal internals maintaining maintainer pull runbook runbooks playbook playbooks ops operations oncall incident incidents adr adrs")
+}
+
+// isReference reports whether d tells how an interface is called: it has two headings of such.
+func (d *document) isReference() bool {
+	said := map[string]bool{}
+	for _, s := range d.sections {
+		if title := strings.ToLower(s.title); slices.Contains([]string{"arguments", "parameters", "query parameters", "request body", "response", "error codes", "returns"}, title) {
+			said[title] = true
+		}
+	}
+	return len(said) > 1
 }
 
 // withoutManual takes rules and procedures out of what the pages of a product's manual say, and
-// tells of the pages that lose some.
+// of those in a folder with the reference of an interface, and tells of the pages that lose some.
 func withoutManual(files fs.FS, docs []*document) (skips []skip) {
-	if !hasProduct(files, docs) {
-		return nil
+	product, references := hasProduct(files, docs), map[string]int{}
+	for _, d := range docs {
+		if d.isReference() {
+			references[path.Dir(d.path)]++
+		}
 	}
 	for _, d := range docs {
 		n := len(d.found)
-		if !d.isManual() {
+		if d.isOfTeam() || !(product && d.isManual()) && references[path.Dir(d.path)] < 2 && !d.isReference() {
 			continue
 		}
 		d.found = slices.DeleteFunc(d.found, func(c candidate) bool { return c.kind == process || c.kind == policyAtom })

@@ -297,17 +297,23 @@ func rank(cs []candidate, thisYear string) {
 func (d *document) past() string {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
 	at := slices.IndexFunc(folders, func(f string) bool {
-		return in("minutes reports archive archives archived attic completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates", f)
+		return in("minutes reports archive archives archived attic completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides", f)
 	})
 	state := strings.ToLower(d.state)
 	switch {
+	case d.foreign:
+		return "not in English"
 	case at > 0 && folders[at] == "done" && folders[at-1] == "of": // a definition of done
 	case at >= 0:
 		return "in a folder named " + folders[at]
 	case blank.MatchString(d.stem()):
 		return "a form"
-	case in("rejected declined withdrawn abandoned superseded obsolete", state), in("completed complete implemented done", state) && (strings.EqualFold(d.form, "proposal") || d.has(proposing)):
+	case in("rejected declined withdrawn abandoned superseded obsolete", state), in("completed complete implemented done", state) && strings.EqualFold(d.form, "proposal"):
 		return "its front matter says " + state
+	case strings.EqualFold(d.stem(), "roadmap") || slices.Contains(folders, "roadmap"):
+		return "a plan"
+	case slices.ContainsFunc(folders, func(f string) bool { return in(proposing, f) }) && !d.isGuide():
+		return "a proposal, by its folder"
 	}
 	if !date.MatchString(d.stem()) {
 		return ""
@@ -321,8 +327,13 @@ func (d *document) past() string {
 	return ""
 }
 
-// proposing are the words in the path of a proposal.
+// proposing are the words in the folder of proposals.
 const proposing = "tep teps kep keps rfc rfcs proposal proposals enhancements"
+
+// isGuide reports whether d explains the documents of its folder, and is none of them.
+func (d *document) isGuide() bool {
+	return in("readme index process guide how-to about", strings.ToLower(d.stem()))
+}
 
 // date is a full date in the name of a file. A rule may well be of a year; minutes are of a day.
 var date = regexp.MustCompile(`(?:^|[^0-9])(?:19|20)[0-9]{2}(?:-[01][0-9]-|_[01][0-9]_|\.[01][0-9]\.|[01][0-9])[0-3][0-9](?:[^0-9]|$)`)
@@ -337,8 +348,6 @@ func (d *document) shelfPenalty(thisYear string) int {
 			n += 20
 		case century.MatchString(part) && part < thisYear:
 			n += 10
-		case in(proposing, part):
-			n += 8
 		case in("tutorial tutorials quickstart faq faqs components", part):
 			n += 10
 		case in("notes retro meetings example examples sample samples news", part):

@@ -180,6 +180,8 @@ func (s *section) pieces(named bool) []piece {
 			if leading {
 				p = p.under(b.run.text, bs[i], weigh(b.run.text, s.doc, named))
 			}
+		} else if s.first() && b.kind == paragraph && describesItself.MatchString(b.run.text) {
+			continue
 		} else if leading || b.kind == paragraph && !b.nested && !strings.HasSuffix(b.run.text, ":") {
 			w := weigh(b.run.text, s.doc, named)
 			p.weight, p.says = w.weight, w.says
@@ -190,6 +192,9 @@ func (s *section) pieces(named bool) []piece {
 	}
 	return out
 }
+
+// describesItself are the words of an opening about the document it opens.
+var describesItself = regexp.MustCompile(`(?i)\bthis (?:document|page|guide|handbook|section|article) (?:is|provides|describes|outlines|defines|covers|contains|explains|lists|details|aims|serves|sets)\b`)
 
 // under is a list with its lead, which says what its items are: rules, or none.
 func (p piece) under(lead string, list block, own piece) piece {
@@ -282,16 +287,31 @@ func isKnownHeading(title, as string) bool {
 	return false
 }
 
-// isDesign reports whether d proposes how a program is to be: it holds code, and sections of a proposal.
+// isDesign reports whether d says how a program is to be: it holds code, and sections of a proposal, or
+// uses the words of a specification, most often of no people.
 func (d *document) isDesign() bool {
-	n := 0
+	weighs, all, people := 0, 0, 0
 	for _, s := range d.sections {
 		if isKnownHeading(s.title, weighed) {
-			n++
+			weighs++
+		}
+		for _, b := range s.blocks {
+			for _, t := range b.texts() {
+				for _, q := range sentences(t.run.text) {
+					if specified.MatchString(q) {
+						if all++; speaksOfPeople(words(q)) {
+							people++
+						}
+					}
+				}
+			}
 		}
 	}
-	return d.coded && n > 2
+	return d.coded && weighs > 2 || all > 3 && 2*people < all
 }
+
+// specified are the words of a specification, as it writes them.
+var specified = regexp.MustCompile(`\b(?:MUST|SHALL|SHOULD)\b`)
 
 // aside reports whether s holds text that is no rule and no procedure.
 func (s *section) aside() bool {
@@ -346,7 +366,7 @@ func obligation(q string, d *document, named bool) int {
 	if of := strings.TrimPrefix(strings.Join(ws[:min(3, len(ws))], " "), "in "); weight < 3 && strings.HasPrefix(of, "this ") && in("document page guide handbook section article", words(of)[1]) {
 		return 0 // of the text itself
 	}
-	if ofItself.MatchString(q) {
+	if ofItself.MatchString(q) || weight < 3 && (strings.HasSuffix(q, "!") || invites.MatchString(q)) {
 		return 0
 	}
 	if weight < 2 && d.charters() {
@@ -373,6 +393,9 @@ func obligation(q string, d *document, named bool) int {
 
 // ofItself are the words of a sentence that obliges to nothing but the text it stands in.
 var ofItself = regexp.MustCompile(`(?i)\b(?:follow|read|adhere to|abide by|comply with)(?: all)?(?: of)? (?:these|this|the following) (?:guide|rule|standard|polic|convention|page|document|section|instruction|practice)`)
+
+// invites are the words of a sentence that leaves something to those it speaks to, or thanks them.
+var invites = regexp.MustCompile(`(?i)\bfeel free\b|\b(?:more than|always|also|are|you're|is) (?:very )?welcome\b|\b(?:love|happy|glad|appreciate|thank|hope|eager|excited)\b|\blet us know\b|\b(?:any|have|more) questions?\b|\b(?:provide|send|give|your) feedback\b|\bin the meantime\b`)
 
 // pronounFirst reports whether a sentence begins with a word that stands for another, or
 // that joins it to the one before.

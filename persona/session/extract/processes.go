@@ -213,8 +213,8 @@ func (s *section) qualifyTitle(title string) string {
 	return title
 }
 
-// count counts the items of which is says so.
-func count(items []item, is func(it item) bool) int {
+// count counts the elements of which is says so.
+func count[T any](items []T, is func(it T) bool) int {
 	n := 0
 	for _, it := range items {
 		if is(it) {

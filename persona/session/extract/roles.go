@@ -22,7 +22,7 @@ func (s *section) responsible() []candidate {
 			for _, sentence := range sentences(t.run.text) {
 				who, what, ok := cutAny(sentence, " is responsible for ", " are responsible for ", " is accountable for ")
 				ws, title := words(who), withoutArticle(who)
-				if !ok || len(ws) == 0 || in("nobody no none not if when in for at on as his her their our my its your", ws[0]) || len(ws) > 5 || len(words(what)) < 2 || !name(title, false) ||
+				if !ok || len(ws) == 0 || in("nobody no none not if when in for at on as his her their our my its your", ws[0]) || len(ws) > 5 || len(words(what)) < 2 || !name(title, false) || isStep(title) ||
 					!roleNoun(ws[len(ws)-1]) && !(s.doc.governs && acronym(title)) {
 					continue
 				}
@@ -53,13 +53,15 @@ func (s *section) headedRole() []candidate {
 	}
 	e, ok := s.lede()
 	c := candidate{kind: role, title: capital(title), score: scoreDefinition}
-	if office {
-		c.score = scoreRole
+	if office || ok && len(words(e.quote[0])) < 5 {
 		e = s.roleEvidence()
 		if ok = e.from > 0 && e.to-e.from < maxRules && !s.shows(); ok {
 			e.quote, e.steps = append(e.quote, e.steps...), nil
 			e.passage = s.passage(e.from, e.to)
 		}
+	}
+	if office {
+		c.score = scoreRole
 	}
 	if !ok || len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || pointsElsewhere.MatchString(e.quote[0]) || s.holdsCourse() {
 		return nil
@@ -80,7 +82,7 @@ func (s *section) headedRole() []candidate {
 }
 
 // pointsElsewhere begins a text that says where a role is described.
-var pointsElsewhere = regexp.MustCompile(`^(?:To (?:see|learn|find)|See|Please see|For (?:more|details)) `)
+var pointsElsewhere = regexp.MustCompile(`^(?:To (?:see|learn|find)|See|Please see|For (?:more|details)) |\.md\b|\b(?:is|are) (?:available (?:here|at|in|on)|described|documented)\b`)
 
 // holdsCourse reports whether s holds a list of steps.
 func (s *section) holdsCourse() bool {
@@ -97,7 +99,7 @@ func (s *section) holdsCourse() bool {
 // in its name, or a verb alone.
 func isStep(title string) bool {
 	ws := words(title)
-	return len(ws) == 1 && imperative(ws[0]) || slices.ContainsFunc(ws, func(w string) bool { return in("with to from by at into about until", w) })
+	return len(ws) == 1 && imperative(ws[0]) || slices.ContainsFunc(ws, func(w string) bool { return in("with to from by at into about until as", w) })
 }
 
 // tellsOf reports whether s says what those in an office are or do: its first sentence speaks of
@@ -173,7 +175,7 @@ func officeNoun(w string) bool {
 // officeTitle reports whether a heading is the name of an office.
 func officeTitle(title string) bool {
 	ws := words(title)
-	return len(ws) > 0 && len(ws) <= 4 && officeNoun(ws[len(ws)-1]) && !slices.Contains(ws, "for") && !in("guide desk head master author editor style how why your all", ws[len(ws)-1]) &&
+	return len(ws) > 0 && len(ws) <= 4 && officeNoun(ws[len(ws)-1]) && !slices.Contains(ws, "for") && !in("guide desk head master author editor style how why your all", singular(ws[len(ws)-1])) &&
 		!in("establishment election selection removal initial nominated new formation composition for to become becoming about our no no-longer inactive former past previous emeritus", ws[0])
 }
 

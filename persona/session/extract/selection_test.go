@@ -128,8 +128,10 @@ func TestHistory(t *testing.T) {
 	const rule = "# Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n"
 	for _, tt := range []struct{ path, front, why string }{
 		{"docs/proposals-done/a.md", "", "in a folder named done"}, {"docs/rejected/a.md", "", "in a folder named rejected"}, {"template/a.md", "", "in a folder named template"},
-		{"docs/a.md", "---\ntype: proposal\nstatus: completed\n---\n\n", "its front matter says completed"}, {"proposals/a.md", "---\nstatus: implemented\n---\n\n", "its front matter says implemented"},
+		{"docs/a.md", "---\ntype: proposal\nstatus: completed\n---\n\n", "its front matter says completed"}, {"proposals/a.md", "", "a proposal, by its folder"},
+		{"proposals/README.md", "", ""}, {"docs/ROADMAP.md", "", "a plan"}, {"roadmap/a.md", "", "a plan"}, {"slides/a.md", "", "in a folder named slides"},
 		{"docs/a.md", "---\nstatus: rejected\n---\n\n", "its front matter says rejected"},
+		{"docs/a.md", "Wer ein Boot leiht, der zeigt seine Karte am Tor. " + strings.Repeat("Die Karte liegt am Tor und wird am Abend dort wieder abgeholt. ", 12) + "\n\n", "not in English"},
 		{"definition-of-done/a.md", "", ""}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},
 	} {
 		e := drive(t, request(tt.path, tt.front+rule))

@@ -232,7 +232,7 @@ func (s *section) boldList(b block, led bool) []candidate {
 	var out []candidate
 	for _, it := range b.items {
 		lead, rest, ok := it.run.lead()
-		if head, tail, dash := strings.Cut(it.run.text, " - "); !ok && dash && s.topic() == roles {
+		if head, tail, dash := strings.Cut(it.run.text, " - "); !ok && dash && s.topic() == roles && officeTitle(head) {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
 		if !ok || !s.leads(lead) || !s.explainsName(rest) || !s.listing() && lead.kind != strong {
@@ -368,6 +368,9 @@ func (s *section) statement(subject, pred string, b block) candidate {
 	c := s.newDefinition(subject, b.run.text, b, scoreDefinition)
 	c.evidence[0].quote = []string{b.run.text}
 	head := headNoun(pred)
+	if ws := words(subject); c.kind == role && !officeNoun(ws[len(ws)-1]) {
+		c.kind = term
+	}
 	switch {
 	case c.kind == term && systemNoun(head) && (proper(subject) || s.level <= 1 || !strings.Contains(subject, " ")):
 		c.kind = system

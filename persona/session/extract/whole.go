@@ -48,13 +48,13 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 	}
 	for i := range out {
 		e := &out[i]
-		for k, b := range bs {
+		for _, b := range bs {
 			if b.from > e.to && b.kind == paragraph && restricts(b.run.text) && b.last()-e.from < maxRules {
 				e.to = b.last()
 			}
-			if k+1 < len(bs) && bs[k+1].from == e.from && b.kind == paragraph && e.to-b.from < maxRules && pronounFirst(bs[k+1].run.text) {
-				e.from = b.from
-			}
+		}
+		for k := slices.IndexFunc(bs, func(b block) bool { return b.from == e.from }); k > 0 && bs[k].refersTo(bs[k-1]) && e.to-bs[k-1].from < maxRules; k-- {
+			e.from = bs[k-1].from
 		}
 		if alone && len(out) == 1 && last-bs[0].from < shortRules && !s.shows() && 4*(e.to-e.from) >= 3*(last-bs[0].from) {
 			e.from, e.to = bs[0].from, last // but for a line at its end
@@ -63,6 +63,17 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 		e.passage = s.passage(e.from, e.to)
 	}
 	return out
+}
+
+// refersTo reports whether b begins with what the block before it names: with a pronoun, with what
+// stands above it, or with "the" and a word of it; or is the list that it leads up to.
+func (b block) refersTo(before block) bool {
+	if b.kind != paragraph {
+		return len(b.items) > 0 && before.kind == paragraph && leads(before)
+	}
+	first := firstOf(b.run.text)
+	ws := words(first)
+	return !leads(b) && (pronounFirst(first) || pointing.MatchString(first) || ws[0] == "the" && len(ws) > 1 && strings.Contains(strings.ToLower(before.run.text), ws[1][:min(7, len(ws[1]))]))
 }
 
 // beforeTable returns to, where a quote from one line to the other ends within no HTML table, which
