@@ -8,7 +8,7 @@ import (
 )
 
 // numbered is what an index puts in front of a decision's title: "ADR 012: ", "12. ".
-var numbered = regexp.MustCompile(`^(?i:(?:adr|decision|rfc|decision record|architecture decision record)?[ -]*#?\d{1,5}(?:[:.] +| [–—-] +)|adr[ -]*\d+ +|architecture decision record: *)`)
+var numbered = regexp.MustCompile(`^(?i:(?:adr|decision|rfc|decision record|architecture decision record)?[ -]*#?\d{1,5}(?:[:.] +| [–—-] +)|adr[ -]*\d+ +|adr(?::| -) +|architecture decision record: *)`)
 
 // recordsDecision reports whether d records a decision: a document in a folder of decisions, or
 // one with the sections of an ADR.
@@ -152,8 +152,12 @@ func (d *document) readLabelledDecisions() []candidate {
 	for _, s := range d.sections {
 		for _, b := range s.blocks {
 			lead, rest, ok := b.run.lead()
-			if ok && b.kind == paragraph && strings.HasSuffix(strings.ToLower(lead.text), "decision") && len(words(rest)) >= 2 && ruleTitle(s.subject()) {
-				out = append(out, candidate{kind: decision, title: capital(s.ruleName(s.subject())), about: clip(rest, maxDescription), score: scoreDecision,
+			subject := s.subject()
+			if strings.HasPrefix(strings.ToLower(subject), "option ") {
+				subject = d.title // what it is about, and not the option
+			}
+			if ok && b.kind == paragraph && strings.HasSuffix(strings.ToLower(lead.text), "decision") && len(words(rest)) >= 2 && ruleTitle(subject) {
+				out = append(out, candidate{kind: decision, title: capital(s.ruleName(subject)), about: clip(rest, maxDescription), score: scoreDecision,
 					evidence: []evidence{{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}, passage: []block{b}}}})
 			}
 		}

@@ -49,10 +49,11 @@ func (b block) isEmpty() bool { return len(b.render(nil)) == 0 }
 func (b block) render(to linker) []string {
 	switch b.kind {
 	case paragraph, raw, caption:
-		text := b.run.markdown(to)
-		if b.kind == caption {
-			text = "**" + text + "**"
+		if b.kind == caption { // bold as a whole
+			b.run.spans = slices.DeleteFunc(slices.Clone(b.run.spans), func(s span) bool { return s.kind == strong })
+			b.run.spans = slices.Insert(b.run.spans, 0, span{kind: strong, text: b.run.text})
 		}
+		text := b.run.markdown(to)
 		if b.run.text == "" {
 			return nil
 		}
@@ -113,7 +114,7 @@ func rendered(cells []run, to linker) []string {
 	return out
 }
 
-// markdown is r with its code marked and with the links that to knows a target for.
+// markdown is r with its code and bold words marked and with the links that to knows a target for.
 func (r run) markdown(to linker) string {
 	return escapeStart(r.marked(0, len(r.text), r.spans, to))
 }
@@ -122,23 +123,22 @@ func (r run) markdown(to linker) string {
 func (r run) marked(from, end int, spans []span, to linker) string {
 	var b strings.Builder
 	for i, s := range spans {
-		if s.kind != codeSpan && s.kind != link || s.at < from || s.at+len(s.text) > end {
+		if s.kind == emphasis || s.at < from || s.at+len(s.text) > end {
 			continue
 		}
-		mark := codeMark(s.text)
-		if s.kind == link {
-			target := ""
-			if to != nil {
-				target = to(s.to)
-			}
-			switch {
-			case target == "":
-				continue
-			case s.to == s.text && strings.Contains(s.to, ":"): // only what has a scheme is a link without brackets
-				mark = "<" + s.to + ">"
-			default:
-				mark = "[" + r.marked(s.at, s.at+len(s.text), spans[i+1:], to) + "](" + target + ")"
-			}
+		mark, target := codeMark(s.text), ""
+		if s.kind == link && to != nil {
+			target = to(s.to)
+		}
+		switch {
+		case s.kind == strong:
+			mark = "**" + r.marked(s.at, s.at+len(s.text), spans[i+1:], to) + "**"
+		case s.kind == link && target == "":
+			continue
+		case s.kind == link && s.to == s.text && strings.Contains(s.to, ":"): // only what has a scheme is a link without brackets
+			mark = "<" + s.to + ">"
+		case s.kind == link:
+			mark = "[" + r.marked(s.at, s.at+len(s.text), spans[i+1:], to) + "](" + target + ")"
 		}
 		before := escape(r.text[from:s.at])
 		if s.kind == link && strings.HasSuffix(before, "!") {

@@ -22,6 +22,9 @@ func (s *section) procedures() []candidate {
 		return nil // how a program or an interface is called
 	}
 	t := s.traits(nil)
+	if !named && !s.remedy() && !t.stepped && t.acts < 3 && t.commands == 0 {
+		return nil // what is there, and how one sees it
+	}
 	if other, margin := t.weight(); t.all+t.code < 2 && !s.remedy() || t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.remedy() && t.orders > 0) || margin < 0 || margin-other < plainly+2 {
 		s.torn = s.torn || t.orders > 0 && margin > -doubt
 		return nil

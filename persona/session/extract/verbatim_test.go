@@ -84,7 +84,7 @@ func TestReservedNames(t *testing.T) {
 // the atom's file.
 func TestCodeAndLinksStay(t *testing.T) {
 	t.Parallel()
-	text := "# Rules\n\n## Pushing\n\nYou must run `make test` first, [as `CI` does](ci.md#how \"t\"), and never `` a`b `` or &#33;%s.\n\n[r]: <../R (1).md>\n"
+	text := "# Rules\n\n## Pushing\n\nYou **must run `make test`** first, [as `CI` does](ci.md#how \"t\"), and never `` a`b `` or &#33;%s.\n\n[r]: <../R (1).md>\n"
 	for link, want := range map[string]string{
 		"[here](#top)": `\![here](../../docs/a.md#top)`, "[here](/R%20(1).md)": `\![here](../../R%20%281%29.md)`, "[here][r]": `\![here](../../R%20%281%29.md)`,
 		"[here](gone.md)": "!here", "[here](../..)": "!here", "[here](javascript:x)": "!here", "[here]()": "!here", "[here](//a.b)": "!here",
@@ -93,7 +93,7 @@ func TestCodeAndLinksStay(t *testing.T) {
 	} {
 		r := request("docs/a.md", fmt.Sprintf(text, link), "docs/ci.md", "", "R (1).md", "")
 		e := drive(t, r)
-		want := "You must run `make test` first, [as `CI` does](../../docs/ci.md#how), and never ``a`b`` or " + want + ".[^docs-a]"
+		want := "You **must run `make test`** first, [as `CI` does](../../docs/ci.md#how), and never ``a`b`` or " + want + ".[^docs-a]"
 		if got := quotedBy(t, e, "Pushing (Rules)"); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
