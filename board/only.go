@@ -98,6 +98,16 @@ func PauseFile(reason, by string, at time.Time) []byte {
 	return b.Bytes()
 }
 
+// ReadPause returns why drains are paused, by the file name, "" and false where it is not there. A
+// pause that cannot be read is one.
+func ReadPause(files fs.FS, name string) (why string, paused bool) {
+	b, err := fs.ReadFile(files, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	return PauseReason(b), true
+}
+
 // PauseReason returns why the board is paused. An unreadable file also pauses, and the
 // reason says so.
 func PauseReason(b []byte) string {

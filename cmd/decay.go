@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -88,7 +89,7 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 }
 
 // findOverdue returns the proposals about what is overdue, and the memory they are from.
-func (v *view) findOverdue(ctx context.Context) (*drain.Memory, []gate.Proposal, error) {
+func (v *view) findOverdue(ctx context.Context) (*overview.Memory, []gate.Proposal, error) {
 	m, err := v.newMemory(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -174,31 +175,31 @@ func runContext(c *cli.Context, env Env, v *view) error {
 }
 
 // rememberContext returns what to read before asking, about a task or "" for none.
-func (v *view) rememberContext(ctx context.Context, name string) (drain.Context, error) {
+func (v *view) rememberContext(ctx context.Context, name string) (overview.Context, error) {
 	var id okf.ID
 	if name != "" {
 		t, err := v.findTask(name)
 		if err != nil {
-			return drain.Context{}, err
+			return overview.Context{}, err
 		}
 		id = t.ID
 	}
 	m, err := v.newMemory(ctx)
 	if err != nil {
-		return drain.Context{}, err
+		return overview.Context{}, err
 	}
 	past, err := v.state.Trials(v.env.Now(), v.cfg.ReviewTTL)
 	if err != nil {
-		return drain.Context{}, err
+		return overview.Context{}, err
 	}
 	m.Lessons = memory.Lessons(past, v.env.Now())
 	return m.Context(id)
 }
 
-func (v *view) newMemory(ctx context.Context) (*drain.Memory, error) {
+func (v *view) newMemory(ctx context.Context) (*overview.Memory, error) {
 	s, err := v.slowLoop(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &drain.Memory{Slow: s, State: v.state, Root: v.cfg.Root, Bundle: v.bundle, Files: v.files, Graph: v.graph, Tasks: v.allTasks(), Leases: v.cfg.Lease != "off", LandsAlone: v.cfg.Pipeline.LandsAlone}, nil
+	return &overview.Memory{Slow: s, State: v.state, Root: v.cfg.Root, Bundle: v.bundle, Files: v.files, Graph: v.graph, Tasks: v.allTasks(), Leases: v.cfg.Lease != "off", LandsAlone: v.cfg.Pipeline.LandsAlone}, nil
 }

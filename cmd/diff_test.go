@@ -1,6 +1,8 @@
 package cmd
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestDiffText(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -95,7 +96,7 @@ func (w *workspace) mayDecide(ctx context.Context, act string) error {
 type plan struct {
 	*view
 	o       gateOptions
-	slow    drain.SlowLoop
+	slow    overview.SlowLoop
 	out     gate.Outcome
 	changes repo.Changes // all but what takes the person's confirmation to make
 	also    []gate.Change
@@ -327,7 +328,7 @@ func (p *plan) pendingLines(ctx context.Context) string {
 }
 
 // perceived returns what was counted lately, and the principles that are candidates.
-func (p *plan) perceived(m *drain.Memory) (lines []string) {
+func (p *plan) perceived(m *overview.Memory) (lines []string) {
 	if s, err := m.Signs(0); err == nil && len(s.Report()) > 0 {
 		line := "last 14 days: " + gate.ReportLine(s.Report())
 		if t := s.Trajectory(); t != "" {

@@ -15,13 +15,13 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
 func leaseVerb(env Env) *cli.Command {
-	read := func(name, use, example string, run func(*cli.Context, Env, *view, drain.SlowLoop) error) *cli.Command {
+	read := func(name, use, example string, run func(*cli.Context, Env, *view, overview.SlowLoop) error) *cli.Command {
 		return verb(name, use,
 			example,
 			onSlowLoop(env, run))
@@ -50,7 +50,7 @@ func leaseVerb(env Env) *cli.Command {
 }
 
 // onSlowLoop is on for a verb that reads the slow loop of the board as a person sees it.
-func onSlowLoop(env Env, run func(*cli.Context, Env, *view, drain.SlowLoop) error) cli.ActionFunc {
+func onSlowLoop(env Env, run func(*cli.Context, Env, *view, overview.SlowLoop) error) cli.ActionFunc {
 	return on(env, openTasks, func(c *cli.Context, env Env, v *view) error {
 		s, err := v.slowLoop(c.Context)
 		if err != nil {
@@ -62,19 +62,19 @@ func onSlowLoop(env Env, run func(*cli.Context, Env, *view, drain.SlowLoop) erro
 
 // slowLoop reads the slow loop of the view as it stands there, and whether its
 // files are the committed ones.
-func (v *view) slowLoop(ctx context.Context) (drain.SlowLoop, error) {
+func (v *view) slowLoop(ctx context.Context) (overview.SlowLoop, error) {
 	dirty, err := v.repo.Dirty(ctx, v.repoPath("governance"))
 	if err != nil {
-		return drain.SlowLoop{}, err
+		return overview.SlowLoop{}, err
 	}
 	return v.slowLoopOf(dirty)
 }
 
 // slowLoopOf is slowLoop for a caller that knows which paths are not committed.
-func (v *view) slowLoopOf(dirty []string) (drain.SlowLoop, error) {
+func (v *view) slowLoopOf(dirty []string) (overview.SlowLoop, error) {
 	folder := v.repoPath("governance") + "/"
 	edited := slices.ContainsFunc(dirty, func(p string) bool { return strings.HasPrefix(p+"/", folder) || strings.HasPrefix(folder, p+"/") })
-	s, err := drain.LookSlow(v.bundle, v.state, v.taskRows, !edited, v.actTime())
+	s, err := overview.LookSlow(v.bundle, v.state, v.taskRows, !edited, v.actTime())
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
@@ -107,7 +107,7 @@ type leaseJSON struct {
 	unreadable bool
 }
 
-func (v *view) readLease(s drain.SlowLoop) leaseJSON {
+func (v *view) readLease(s overview.SlowLoop) leaseJSON {
 	l := s.File.Lease
 	out := leaseJSON{Required: v.cfg.Lease != "off", State: gate.None, Stance: s.Facts.Chain.Stance(), Verdict: s.Verdict("")}
 	if r, ok := s.Facts.Chain.Last(l.ID); ok && r.Act == "release" {
@@ -135,7 +135,7 @@ func (v *view) readLease(s drain.SlowLoop) leaseJSON {
 	return out
 }
 
-func runLeaseShow(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
+func runLeaseShow(c *cli.Context, env Env, v *view, s overview.SlowLoop) error {
 	l := v.readLease(s)
 	return showPage(env, c.Bool("json"), l, l.leasePage())
 }
@@ -257,7 +257,7 @@ func howLong(d time.Duration) string {
 }
 
 // runLeaseCheck judges the lease as the work tree has it.
-func runLeaseCheck(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
+func runLeaseCheck(c *cli.Context, env Env, v *view, s overview.SlowLoop) error {
 	l := v.readLease(s)
 	if l.Verdict.Valid {
 		return show(env, c.Bool("json"), l, []string{l.ID, string(l.State), "valid", howLong(l.Verdict.Remaining), fmt.Sprint(l.Verdict.Tasks)})
@@ -265,7 +265,7 @@ func runLeaseCheck(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 	return showRefused(env, c.Bool("json"), l, nil, refuse(l.Verdict.Code, "%s; %s", l.Verdict.Text, l.Verdict.Way))
 }
 
-func runLeaseDraft(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
+func runLeaseDraft(c *cli.Context, env Env, v *view, s overview.SlowLoop) error {
 	if s.Facts.ChainErr != nil {
 		return fmt.Errorf("%s: %w", v.repoPath(gate.GatesPath), s.Facts.ChainErr)
 	}
@@ -279,7 +279,7 @@ func runLeaseDraft(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 
 // newDraft returns a draft as a whole lease.toml: the lease that is drafted or suspended,
 // as it is, or else a prefilled one, of what people put on the board.
-func (v *view) newDraft(s drain.SlowLoop) gate.File {
+func (v *view) newDraft(s overview.SlowLoop) gate.File {
 	c, f := s.Facts.Chain, s.File
 	if st := f.Lease.State; s.Facts.Present && s.Facts.Unreadable == nil && (st == gate.Draft || st == gate.Suspended) {
 		f.Lease.State, f.Lease.ActivatedAt = gate.Draft, time.Time{}

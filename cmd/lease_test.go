@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -51,10 +51,10 @@ func TestTheNextHumanAct(t *testing.T) {
 	}
 	held := firstOfRows([]*board.Row{{ID: "t", State: board.InProgress, ClaimedBy: "run-1"}})
 	dirty, merging := cloneState{dirty: []string{"a.md", "b.md"}}, cloneState{dirty: []string{"a.md"}, unmerged: []string{"a.md"}}
-	var high, low drain.SlowLoop
+	var high, low overview.SlowLoop
 	high.Buffer.Proposals = []gate.Proposal{{ID: "P-1", Severity: gate.High, Reason: "look"}}
 	low.Buffer.Proposals = []gate.Proposal{{ID: "P-2", Severity: gate.Low, Reason: "look"}}
-	alarm := drain.SlowLoop{Facts: gate.Facts{OpenEmergency: "P-3"}}
+	alarm := overview.SlowLoop{Facts: gate.Facts{OpenEmergency: "P-3"}}
 	off := leaseJSON{Verdict: gate.Verdict{Code: "none", Way: "draft one"}}
 	valid := leaseJSON{Required: true, State: gate.Active, Verdict: gate.Verdict{Valid: true}}
 	expired := leaseJSON{Required: true, Verdict: gate.Verdict{Way: "renew it"}}
@@ -62,7 +62,7 @@ func TestTheNextHumanAct(t *testing.T) {
 		name   string
 		tasks  firstTasks
 		l      leaseJSON
-		loop   drain.SlowLoop
+		loop   overview.SlowLoop
 		paused bool
 		here   cloneState
 		want   string
@@ -74,17 +74,17 @@ func TestTheNextHumanAct(t *testing.T) {
 		{"what is high", with(board.Review), off, high, false, cloneState{}, "odd gate proposals show P-1: look"},
 		{"what is low, with leases off", with(board.Review), off, low, false, cloneState{}, `odd review t shows the proposal; then odd approve t, or odd reject t --reason "WHY"`},
 		{"what is low, with leases on", with(board.Review), valid, low, false, cloneState{}, "odd gate proposals show P-2: look"},
-		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, cloneState{}, "odd task ready t marks it ready, so that odd drain works on it"},
-		{"ready tasks", with(board.Backlog, board.Ready), off, drain.SlowLoop{}, false, cloneState{}, "odd drain works on the ready tasks"},
-		{"a ready task that is refused", firstTasks{First: with(board.Ready).First, refused: "it has no role"}, off, drain.SlowLoop{}, false, cloneState{}, "odd drain would refuse t: it has no role"},
-		{"nothing", with(board.Done), off, drain.SlowLoop{}, false, cloneState{}, `odd task add "TITLE" adds the next task`},
+		{"a backlog", with(board.Backlog), valid, overview.SlowLoop{}, false, cloneState{}, "odd task ready t marks it ready, so that odd drain works on it"},
+		{"ready tasks", with(board.Backlog, board.Ready), off, overview.SlowLoop{}, false, cloneState{}, "odd drain works on the ready tasks"},
+		{"a ready task that is refused", firstTasks{First: with(board.Ready).First, refused: "it has no role"}, off, overview.SlowLoop{}, false, cloneState{}, "odd drain would refuse t: it has no role"},
+		{"nothing", with(board.Done), off, overview.SlowLoop{}, false, cloneState{}, `odd task add "TITLE" adds the next task`},
 		{"a merge is before all", with(board.Review), expired, alarm, true, merging, "a git merge is not finished: resolve the conflict in a.md, then git add and git commit; or git merge --abort"},
-		{"edits are before a drain", with(board.Ready), off, drain.SlowLoop{}, false, dirty, "git add and git commit a.md and 1 more; then odd drain works on the ready tasks"},
-		{"edits are in nobody's way", with(board.Backlog), off, drain.SlowLoop{}, false, dirty, "odd task ready t marks it ready, so that odd drain works on it"},
-		{"a killed run", held, off, drain.SlowLoop{}, false, cloneState{killed: []string{"run-1"}}, "odd drain frees t, whose run was killed, and works on the ready tasks"},
-		{"a run at work", held, off, drain.SlowLoop{}, false, cloneState{killed: []string{"run-0"}}, ""},
-		{"blocked", reason("agent: no answer; run odd task ready t to try again"), off, drain.SlowLoop{}, false, cloneState{}, "odd task show t says why it is blocked; mend that and commit, then odd task ready t and odd drain"},
-		{"interrupted", reason("interrupted; run odd task ready t to try again"), off, drain.SlowLoop{}, false, cloneState{}, "odd task ready t, then odd drain: its run was interrupted, and there is nothing to mend"},
+		{"edits are before a drain", with(board.Ready), off, overview.SlowLoop{}, false, dirty, "git add and git commit a.md and 1 more; then odd drain works on the ready tasks"},
+		{"edits are in nobody's way", with(board.Backlog), off, overview.SlowLoop{}, false, dirty, "odd task ready t marks it ready, so that odd drain works on it"},
+		{"a killed run", held, off, overview.SlowLoop{}, false, cloneState{killed: []string{"run-1"}}, "odd drain frees t, whose run was killed, and works on the ready tasks"},
+		{"a run at work", held, off, overview.SlowLoop{}, false, cloneState{killed: []string{"run-0"}}, ""},
+		{"blocked", reason("agent: no answer; run odd task ready t to try again"), off, overview.SlowLoop{}, false, cloneState{}, "odd task show t says why it is blocked; mend that and commit, then odd task ready t and odd drain"},
+		{"interrupted", reason("interrupted; run odd task ready t to try again"), off, overview.SlowLoop{}, false, cloneState{}, "odd task ready t, then odd drain: its run was interrupted, and there is nothing to mend"},
 	} {
 		if got := nextAct(c.l, c.loop, c.paused, c.tasks, c.here); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -105,7 +105,7 @@ func TestThePrefilledDraftNeedsNoEdit(t *testing.T) {
 		{Row: board.Row{ID: "c", State: board.Backlog}, Paths: []string{"docs/"}},
 	}
 	v.whole, v.listed = func() []board.Task { return tasks }, listOf(board.RowsOf(tasks))
-	l := v.newDraft(drain.SlowLoop{}).Lease
+	l := v.newDraft(overview.SlowLoop{}).Lease
 	l.ActivatedAt = v.actTime()
 	for _, p := range l.Check(true) {
 		t.Errorf("%s", p)

@@ -1,6 +1,8 @@
 package cmd
 
-import "testing"
+import (
+	"testing"
+)
 
 // What a command prints is kept up to a byte more than a report may have, so that too much is seen
 // and does not fill the memory.

@@ -133,9 +133,7 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 		Name: name, Branch: v.line.Name(), Commit: shortID(v.tip), At: c.Committer.When,
 		Graph: v.graph, Tasks: v.taskRows(), Proposal: map[okf.ID]site.Proposal{}, Live: live,
 	}
-	if text, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
-		b.Paused = board.PauseReason(text)
-	}
+	b.Paused, _ = board.ReadPause(v.bundle, "pause.toml")
 	for _, r := range rules.Table() {
 		b.Promises = append(b.Promises, site.Promise{Number: r.N, Name: r.Name, Proved: r.Compares, Attested: r.Attested})
 	}

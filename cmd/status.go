@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 )
@@ -174,9 +175,7 @@ func (v *view) readStatus(ctx context.Context, here cloneState) (boardStatus, er
 	if err := v.findLost(ctx, &s); err != nil {
 		return s, err
 	}
-	if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
-		s.Paused = board.PauseReason(b)
-	}
+	s.Paused, _ = board.ReadPause(v.bundle, "pause.toml")
 	if err := v.countOps(&s); err != nil {
 		return s, err
 	}
@@ -364,7 +363,7 @@ type slowStatus struct {
 	Next      string                `json:"next,omitempty"` // the next human act
 }
 
-func (v *view) slowStatus(loop drain.SlowLoop) slowStatus {
+func (v *view) slowStatus(loop overview.SlowLoop) slowStatus {
 	s := slowStatus{Lease: v.readLease(loop)}
 	if l := s.Lease; !l.Required && l.State == gate.None && !l.unreadable {
 		s.Lease.Verdict = gate.Verdict{} // tasks run without a lease

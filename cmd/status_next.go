@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -65,11 +66,11 @@ func firstOf(paths []string) string {
 // nextAct returns what a person does next, the first of: finish a merge, lift a pause, answer
 // an emergency, mend the lease, commit to a draft, answer what is high, review, drain, put
 // work on the board.
-func nextAct(l leaseJSON, loop drain.SlowLoop, paused bool, tasks firstTasks, here cloneState) string {
+func nextAct(l leaseJSON, loop overview.SlowLoop, paused bool, tasks firstTasks, here cloneState) string {
 	return cmp.Or(here.nextOfMerge(), nextOfLoop(l, loop, paused), tasks.next(here))
 }
 
-func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
+func nextOfLoop(l leaseJSON, loop overview.SlowLoop, paused bool) string {
 	open := loop.Buffer.Open()
 	switch {
 	case paused:

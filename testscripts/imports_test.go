@@ -68,6 +68,7 @@ var below = map[string][]string{
 	"board/risk":                  {"board", "board/config", "board/pipeline", "journal/memory", "journal/repo", "okf", "reconcile/policy", "reconcile/lint"},
 	"board/state":                 {"board", "board/failover", "board/gate", "board/pipeline", "journal/event", "journal/memory", "journal/repo", "okf", "persona/session"},
 	"board/sense":                 {"board", "okf", "journal/repo", "reconcile/policy", "reconcile/secrets"},
+	"board/overview":              {"board", "board/gate", "board/budget", "board/state", "okf"},
 	"board/review":                {"board", "okf", "reconcile", "journal", "journal/event"},
 	"board/site":                  {"board", "board/budget", "okf"},
 	"board/rules":                 {"*", "!board/drain", "!board/review", "!board/verify", "!persona/invoke"},

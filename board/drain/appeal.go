@@ -7,13 +7,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"slices"
-	"sync"
-	"time"
 
-	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/board/state"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -124,82 +120,10 @@ func (w *work) findEmergency() string {
 }
 
 // readMemory returns what decay and briefs need to know of the past.
-func (s *snapshot) readMemory(loop SlowLoop) *Memory {
+func (s *snapshot) readMemory(loop overview.SlowLoop) *overview.Memory {
 	bundle, err := fs.Sub(s.files, s.cfg.Root)
 	if err != nil {
 		panic("unreachable: " + err.Error()) // the root was read from it
 	}
-	return &Memory{Slow: loop, State: s.state, Root: s.cfg.Root, Bundle: bundle, Files: s.files, Graph: s.graph, Tasks: s.tasks(), Leases: s.requiresLease(), LandsAlone: s.cfg.Pipeline.LandsAlone}
+	return &overview.Memory{Slow: loop, State: s.state, Root: s.cfg.Root, Bundle: bundle, Files: s.files, Graph: s.graph, Tasks: s.tasks(), Leases: s.requiresLease(), LandsAlone: s.cfg.Pipeline.LandsAlone}
 }
-
-// SlowLoop is what people decide at gates, and so seldom, as one commit of the board has it: the commitment
-// lease, the working phase, the decisions and what asks for a gate. Facts are what the lease is judged by.
-type SlowLoop struct {
-	gate.Slow
-	File    gate.File
-	Facts   gate.Facts
-	Drained int // tasks claimed since the last emergency, under whatever lease; 0 where there was none
-}
-
-// LookSlow reads the slow loop of a bundle, whose ledger is that of st. committed says that the work tree
-// has no other governance files than the bundle; tasks are the bundle's. A lease
-// or a chain that cannot be read stands in the facts and refuses there; a ledger
-// or proposals that cannot be read are an error, because what was used and what
-// is open cannot be known then.
-func LookSlow(bundle fs.FS, st *state.State, tasks func() []*board.Row, committed bool, now time.Time) (SlowLoop, error) {
-	g, err := state.ReadGovernance(bundle)
-	s := SlowLoop{Slow: g.Slow, File: g.Lease}
-	if err != nil {
-		return s, err
-	}
-	if s.Buffer, err = state.ReadProposals(bundle); err != nil {
-		return s, err
-	}
-	s.Facts = gate.Facts{
-		Now: now, Present: g.HasLease, Unreadable: g.Faults[gate.LeasePath], Committed: committed,
-		Chain: g.Chain, ChainErr: g.Faults[gate.GatesPath], Sum: g.LeaseSum, Done: doneBy(tasks),
-	}
-	s.Facts.OpenEmergency, s.Facts.Buffer = s.Buffer.Emergency(), s.Buffer
-	return s, s.countUse(st)
-}
-
-// doneBy tells whether a task is done by any of the names a lease may give it. It asks for the
-// tasks when a lease names one.
-func doneBy(tasks func() []*board.Row) func(string) bool {
-	names := sync.OnceValue(func() map[string]bool {
-		done := map[string]bool{}
-		for _, t := range tasks() {
-			if t.State == board.Done {
-				done[string(t.ID)], done[t.Path], done[board.Slug(t.ID)] = true, true, true
-			}
-		}
-		return done
-	})
-	return func(name string) bool { return names()[name] }
-}
-
-// countUse fills in what the ledger says was used: since the lease began to count,
-// and since the last emergency.
-func (s *SlowLoop) countUse(st *state.State) error {
-	began, emergency := s.findMarks()
-	u, err := st.Used(s.File.Lease.ID, began, emergency)
-	s.Facts.UsedTasks, s.Facts.Spent, s.Drained = u.Tasks, u.Spent, u.After
-	return err
-}
-
-// findMarks are when the lease began to count, by its last row that drafts,
-// activates or renews it, and when the last emergency was; zero where neither was.
-func (s *SlowLoop) findMarks() (began, emergency time.Time) {
-	for _, r := range s.Facts.Chain.Rows {
-		if r.Gate == gate.Emergency {
-			emergency = r.TS
-		}
-		if r.Lease == s.File.Lease.ID && slices.Contains([]string{"draft", "activate", "renew"}, r.Act) {
-			began = r.TS
-		}
-	}
-	return began, emergency
-}
-
-// Verdict judges the lease for a task kind, "" for none in particular.
-func (s SlowLoop) Verdict(kind string) gate.Verdict { return s.File.Valid(kind, s.Facts) }

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/reconcile"
@@ -36,15 +36,15 @@ func (d *drain) authority() authority { return d.authorityAt(d.at) }
 func (d *drain) authorityAt(s *snapshot) authority { return authority{s, d.Now(), !d.uncommitted} }
 
 // slowLoop returns the slow loop. It is read once a snapshot.
-func (a authority) slowLoop() (SlowLoop, error) {
+func (a authority) slowLoop() (overview.SlowLoop, error) {
 	if a.slow == nil {
 		bundle, err := fs.Sub(a.files, a.cfg.Root)
 		if err != nil {
-			return SlowLoop{}, err
+			return overview.SlowLoop{}, err
 		}
-		l, err := LookSlow(bundle, a.state, func() []*board.Row { return a.rows() }, a.committed, a.now)
+		l, err := overview.LookSlow(bundle, a.state, func() []*board.Row { return a.rows() }, a.committed, a.now)
 		if err != nil {
-			return SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history", a.cfg.Root, err)
+			return overview.SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history", a.cfg.Root, err)
 		}
 		a.slow = &l
 	}
@@ -97,7 +97,7 @@ func (a authority) checkCharter(t board.Task) []error {
 		return nil // checkStanding reports it; there is no lease to compare with
 	}
 	var no []error
-	l := scopeByID(a.graph, s.File.Lease)
+	l := overview.ScopeByID(a.graph, s.File.Lease)
 	stance := s.File.Stance
 	switch kinds := gate.Kinds(stance); {
 	case !slices.Contains(kinds, t.Kind):
@@ -105,7 +105,7 @@ func (a authority) checkCharter(t board.Task) []error {
 	case l.State == gate.Draft && !gate.Explores(t.Kind):
 		no = append(no, refuse("lease-draft", "task %s: the lease %s is a draft, which allows no task of kind %s; a person runs odd gate commitment", t.ID, l.ID, t.Kind))
 	}
-	for _, why := range whyOutOfScope(l, t, len(no) > 0) {
+	for _, why := range overview.OutOfScope(l, t, len(no) > 0) {
 		no = append(no, refuse("lease-scope", "task %s: %s; change it with odd task edit, or a person changes the lease with odd gate evaluation", t.ID, why))
 	}
 	if t.Atom == nil {
@@ -117,58 +117,11 @@ func (a authority) checkCharter(t board.Task) []error {
 	return no
 }
 
-// whyOutOfScope lists what of a piece of work is not in the lease's scope. kind says
-// that its kind has been refused already.
-func whyOutOfScope(l gate.Lease, t board.Task, kind bool) []string {
-	var tags []string
-	if t.Atom != nil {
-		tags = t.Atom.Tags
-	}
-	all := l.Scope
-	if kind {
-		all.Kinds = nil
-	}
-	var no []string
-	for _, one := range []gate.Scope{{Kinds: all.Kinds}, {Roles: all.Roles}, {Tags: all.Tags}, {Tasks: all.Tasks}} {
-		l.Scope = one
-		if ok, why := l.Covers(t.Kind, t.Role, tags, string(t.ID), nil); !ok {
-			no = append(no, why)
-		}
-	}
-	for _, p := range t.Paths {
-		l.Scope = gate.Scope{Paths: all.Paths}
-		if ok, why := l.Covers(t.Kind, t.Role, tags, string(t.ID), []string{p}); !ok {
-			no = append(no, why)
-		}
-	}
-	return no
-}
-
 func shortHash(sum string) string {
 	if len(sum) > 19 {
 		return sum[:19] + "…"
 	}
 	return sum
-}
-
-// scopeByID returns l with the tasks of its scope by id, however it names them.
-func scopeByID(g *okf.Graph, l gate.Lease) gate.Lease {
-	id := func(name string) string {
-		if a, err := g.Find(name); err == nil {
-			return string(a.ID)
-		}
-		return name
-	}
-	l.Scope.Tasks = slices.Clone(l.Scope.Tasks)
-	for i, name := range l.Scope.Tasks {
-		l.Scope.Tasks[i] = id(name)
-	}
-	orders := map[string]string{}
-	for name, sum := range maps.All(l.Scope.WorkOrders) {
-		orders[id(name)] = sum
-	}
-	l.Scope.WorkOrders = orders
-	return l
 }
 
 // whyAstray says what of a session's atoms may not land: a path that the lease does not hold, or a

@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/board/state"
@@ -197,7 +198,7 @@ func (br briefs) findLessons(t board.Task) []string {
 	for _, r := range m.Careful(m.Files(func(f string) bool { return policy.MatchAnyGlob(t.Paths, f) }), 0) {
 		out = append(out, r.String())
 	}
-	return append(first(out, textEntries/4), memory.Lessons(past, br.now.now)...)
+	return append(first(out, 3), memory.Lessons(past, br.now.now)...)
 }
 
 func taskBody(t board.Task) string {
@@ -240,7 +241,7 @@ func (br briefs) earlierAttempts(t board.Task, mode contract.Mode) []string {
 	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !recordsOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
 		return nil
 	}
-	return append(listAttempts(t), br.failedCheck(t, mode)...)
+	return append(overview.Attempts(t), br.failedCheck(t, mode)...)
 }
 
 // failedCheck returns the check that the attempt before failed, and the end of what it printed
@@ -280,18 +281,6 @@ func (br briefs) failedCheck(t board.Task, mode contract.Mode) []string {
 		return out
 	}
 	return nil
-}
-
-// listAttempts returns what became of a task's attempts, newest first.
-func listAttempts(t board.Task) []string {
-	var out []string
-	for _, r := range slices.Backward(t.Rejected) {
-		out = append(out, fmt.Sprintf("rejected by %s at %s: %s", r.By, r.At, r.Reason))
-	}
-	if t.BlockedReason != "" {
-		out = append([]string{"blocked: " + t.BlockedReason}, out...)
-	}
-	return out
 }
 
 // The most files a brief points at, and the most of one file it carries.

@@ -88,10 +88,11 @@
 //   - rejudge: a proposed change is judged on what is there now, before it is approved
 //   - sweep: takes back what killed drains held, ends the op that a claim announced, and reviews whose time is over
 //   - invoke: sessions that no task asks for
-//   - context: what to read before asking anybody; contexttext prints it
-//   - signs: what decay judges the board by
 //   - refusal: the errors of rules, and the count of refused drains
 //   - text: helpers for texts
+//
+// Package overview has what the board says before anybody works: its lease, its context and
+// the signs of decay.
 //
 // boardWriter plans commits for the board and moves it. Other questions are answered by a value
 // made for them: snapshot, authority, admission, contracts, preflight, place and briefs; recorder

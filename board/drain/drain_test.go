@@ -203,8 +203,8 @@ func TestTasksGoInOrder(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s", o.Task, o.State))
 	}
 	// b waits for a person: review is not done
-	if s := strings.Join(got, ", "); s != "c review, d review, a review" {
-		t.Errorf("order: %s", s)
+	if s := strings.Join(got, ", "); s != "c review, d review, a review" || len(r.Notes) > 0 {
+		t.Errorf("order: %s, notes %q", s, r.Notes)
 	}
 	if r.Spent != 60_000 || r.Level != "ok" {
 		t.Errorf("spent %d, level %s", r.Spent, r.Level)

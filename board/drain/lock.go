@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -75,15 +74,9 @@ func explainShared(err error) error {
 	return err
 }
 
-// readPause returns why drains are paused, by the file name. A pause that cannot be read is one.
-func readPause(files fs.FS, name string) (why string, paused bool) {
-	b, err := fs.ReadFile(files, name)
-	return board.PauseReason(b), !errors.Is(err, fs.ErrNotExist)
-}
-
 // refuseWhilePaused refuses while pause.toml is on the board branch.
 func (s *snapshot) refuseWhilePaused() error {
-	why, paused := readPause(s.files, s.file("pause.toml"))
+	why, paused := board.ReadPause(s.files, s.file("pause.toml"))
 	if !paused {
 		return nil
 	}

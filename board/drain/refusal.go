@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -68,7 +69,7 @@ func ForgetRefusals(r *repo.Repo) { _ = r.SetTally(tally, 0) }
 
 // refusalsInARow returns how many drains in a row were refused. It counts this drain if the lease is not
 // valid.
-func (bw *boardWriter) refusalsInARow(s SlowLoop) int {
+func (bw *boardWriter) refusalsInARow(s overview.SlowLoop) int {
 	n := Refusals(bw.repo)
 	if !s.Verdict("").Valid {
 		n++

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/invoke"
@@ -42,7 +43,7 @@ func (s *snapshot) goalOf(t board.Task) (string, invoke.Ref) {
 	if t.Goal == "" || a == nil || a.Type != board.GoalType || strings.EqualFold(a.Status, "deprecated") {
 		return "", invoke.Ref{}
 	}
-	return cmp.Or(a.Title, string(a.ID)) + lead(": ", a.Description), invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Text: a.Body()}
+	return joinDetail(cmp.Or(a.Title, string(a.ID)), a.Description), invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Text: a.Body()}
 }
 
 // mostPreferences is how many preferences a brief has at most.
@@ -54,7 +55,7 @@ func (s *snapshot) preferences(t board.Task) (out []invoke.Ref) {
 	words := topicWords(t.Title)
 	all, _ := board.Preferences(s.graph)
 	slices.SortStableFunc(all, func(a, b *okf.Atom) int {
-		return cmp.Or(cmp.Compare(countWords(b, words), countWords(a, words)), lastTouched(b).Compare(lastTouched(a)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(countWords(b, words), countWords(a, words)), overview.LastTouched(b).Compare(overview.LastTouched(a)), cmp.Compare(a.ID, b.ID))
 	})
 	for _, a := range first(all, mostPreferences) {
 		out = append(out, invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()})

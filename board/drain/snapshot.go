@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/failover"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
@@ -35,9 +36,9 @@ type snapshot struct {
 	toml     []byte // odd.toml, of which cfg was read
 	state    *state.State
 	spend    event.Spend
-	slow     *SlowLoop      // nil until somebody asks
-	tries    []failover.Try // the same
-	overlaps []*Overlap     // the same
+	slow     *overview.SlowLoop // nil until somebody asks
+	tries    []failover.Try     // the same
+	overlaps []*Overlap         // the same
 }
 
 // boardTasks are the tasks of a snapshot. To read those of a large board takes most of the time,

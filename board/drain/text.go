@@ -16,14 +16,6 @@ func oneLine(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), 
 // clean is a text for the journal: visible, and without what looks like a credential.
 func clean(s string) string { return okf.Visible(string(secrets.Redact([]byte(s)))) }
 
-// lead is s behind what introduces it, "" for an empty s.
-func lead(intro, s string) string {
-	if s == "" {
-		return ""
-	}
-	return intro + s
-}
-
 func joinDetail(name, detail string) string {
 	if name == "" || detail == "" {
 		return name + detail

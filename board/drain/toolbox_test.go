@@ -3,14 +3,13 @@ package drain
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"strings"
 	"testing"
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
-
-	"io/fs"
 )
 
 // TestHistoryTellsWork: a session is told of the commits of people, newest first, and not

@@ -214,7 +214,7 @@ func (a *attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
 	if err != nil {
 		return err
 	}
-	if why, paused := readPause(s.files, s.file("pause.toml")); paused {
+	if why, paused := board.ReadPause(s.files, s.file("pause.toml")); paused {
 		return fmt.Errorf("drains were paused: %s", why)
 	}
 	now := a.d.authorityAt(s)

@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/extract"
@@ -232,7 +232,7 @@ func TestYear(t *testing.T) {
 		h.verify(2)
 		for step := range 60 {
 			h.count[h.edit()]++
-			m := drain.Memory{Root: "knowledge", Files: h.files(), Graph: okf.NewGraph(slices.Clone(h.atoms))}
+			m := overview.Memory{Root: "knowledge", Files: h.files(), Graph: okf.NewGraph(slices.Clone(h.atoms))}
 			if ids, docs := m.Reread(); len(ids) > 0 && len(docs) > 0 {
 				h.read(docs...)
 			}

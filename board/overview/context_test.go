@@ -1,4 +1,4 @@
-package drain
+package overview
 
 import (
 	"fmt"
@@ -47,6 +47,8 @@ func taskFile(state, more string) string {
 }
 
 const approved = "verified:\n  - {by: \"human:ann@example.org\", at: \"2026-03-02T08:30:00Z\"}\n" // half an hour before begin
+
+var begin = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
 func TestSigns(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-package drain
+package overview
 
 import (
 	"fmt"
@@ -178,3 +178,13 @@ func (p *page) addSignals(s Signals) {
 		p.addEntry("%s %s, %s proposes the %s gate: %s", o.ID, o.Severity, o.Source, o.Gate, o.Reason)
 	}
 }
+
+// lead is s behind what introduces it, "" for an empty s.
+func lead(intro, s string) string {
+	if s == "" {
+		return ""
+	}
+	return intro + s
+}
+
+func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }

@@ -1,7 +1,8 @@
-package drain
+package overview
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -186,7 +187,7 @@ func (m *Memory) artifactStatuses() []ArtifactStatus {
 
 func (m *Memory) artifactStatus(a *okf.Atom) ArtifactStatus {
 	s := ArtifactStatus{ID: a.ID, Title: a.Title, State: "final", Turns: -1}
-	if at := lastTouched(a); !at.IsZero() {
+	if at := LastTouched(a); !at.IsZero() {
 		s.Turns = m.countTurns(at)
 	}
 	if strings.EqualFold(a.Status, "draft") {
@@ -200,7 +201,7 @@ func (m *Memory) artifactStatus(a *okf.Atom) ArtifactStatus {
 	return s
 }
 
-func lastTouched(a *okf.Atom) time.Time {
+func LastTouched(a *okf.Atom) time.Time {
 	var last time.Time
 	for _, s := range append(slices.Clone(a.Verified), a.Generated) {
 		if at, err := time.Parse(time.RFC3339, s.At); err == nil && at.After(last) {
@@ -277,16 +278,26 @@ func (m *Memory) readSignals(task okf.ID) Signals {
 	if s.Proposals == nil {
 		s.Proposals = []gate.Proposal{}
 	}
-	if why, paused := readPause(m.Bundle, "pause.toml"); paused {
-		s.Paused = why
-	}
+	s.Paused, _ = board.ReadPause(m.Bundle, "pause.toml")
 	for _, t := range m.Tasks {
 		if t.ID == task && task != "" {
-			s.State, s.Before = t.State, listAttempts(t)
+			s.State, s.Before = t.State, Attempts(t)
 			if t.State == board.Ready {
 				s.Waits = string(board.Eligible(&t.Row, board.IndexOf(board.RowsOf(m.Tasks)), m.Slow.Facts.Now))
 			}
 		}
 	}
 	return s
+}
+
+// Attempts returns what became of a task's attempts, newest first.
+func Attempts(t board.Task) []string {
+	var out []string
+	for _, r := range slices.Backward(t.Rejected) {
+		out = append(out, fmt.Sprintf("rejected by %s at %s: %s", r.By, r.At, r.Reason))
+	}
+	if t.BlockedReason != "" {
+		out = append([]string{"blocked: " + t.BlockedReason}, out...)
+	}
+	return out
 }

@@ -1,6 +1,7 @@
-package drain
+package overview
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -36,6 +37,11 @@ type Memory struct {
 	ends []state.End // nil until recall
 }
 
+// refuse is the refusal of a file that cannot be read: what it would say is not nothing.
+func refuse(code, format string, args ...any) error {
+	return gate.Refusals{{Code: code, Text: fmt.Sprintf(format, args...), Way: "restore the file from git history"}}
+}
+
 // months is how far back the ledger is read: a sign is about now.
 const months = 3
 
@@ -45,7 +51,7 @@ func (m *Memory) recall() error {
 	}
 	var err error
 	if m.ends, err = m.State.Ends(m.Slow.Facts.Now.UTC().AddDate(0, -months, 0)); err != nil {
-		return refuse("ledger", "%s/%v; restore the file from git history", m.Root, err)
+		return refuse("ledger", "%s/%v", m.Root, err)
 	}
 	return nil
 }
@@ -106,7 +112,7 @@ func (m *Memory) Signs(refused int) (gate.Signs, error) {
 	m.addDrift(&s)
 	var err error
 	if s.Lately, err = m.readLately(); err != nil {
-		return s, refuse("ledger", "%s/%v; restore the file from git history", m.Root, err)
+		return s, refuse("ledger", "%s/%v", m.Root, err)
 	}
 	ds, err := m.readDecisions()
 	for _, d := range ds {
@@ -248,7 +254,7 @@ func isExpired(a *okf.Atom, now time.Time) bool {
 func (m *Memory) readDecisions() ([]gate.Decision, error) {
 	ds, err := gate.ReadDecisions(m.Slow.Decisions)
 	if err != nil {
-		return nil, refuse("decisions", "%s/%s: %v; restore the file from git history", m.Root, gate.DecisionsPath, err)
+		return nil, refuse("decisions", "%s/%s: %v", m.Root, gate.DecisionsPath, err)
 	}
 	return gate.InForce(ds), nil
 }
@@ -284,10 +290,10 @@ func (m *Memory) readLately() (gate.Lately, error) {
 			*list = append(*list, n.At)
 		}
 	}
-	scope := scopeByID(m.Graph, m.Slow.File.Lease)
+	scope := ScopeByID(m.Graph, m.Slow.File.Lease)
 	for _, t := range m.readyWork() {
 		l.Ready = append(l.Ready, gate.Work{ID: string(t.ID), Title: t.Title, Kind: t.Kind})
-		if len(whyOutOfScope(scope, t, true)) > 0 {
+		if len(OutOfScope(scope, t, true)) > 0 {
 			l.Outside = append(l.Outside, string(t.ID))
 		}
 	}
