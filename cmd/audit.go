@@ -429,7 +429,7 @@ func (a *auditRun) newSubstrate(env Env) (session.Substrate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return drain.Substrate(a.cfg, a.base, a.repo.Root(), env.Environ, held)
+	return drain.Substrate(a.cfg, a.base, a.repo.Root(), drain.Options{Environ: env.Environ}, held)
 }
 
 func (a *auditRun) givenToSession() *drain.Given {

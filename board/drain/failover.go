@@ -39,27 +39,28 @@ func substrateNames(chain []config.Config) []string {
 // checkHealth returns which agents of t's chain may be tried now, by the ledger and by what
 // this run has not recorded yet.
 func (pf preflight) checkHealth(t board.Task) (failover.Health, error) {
-	chain := substrateNames(pf.at.agentChain(t))
-	if len(chain) == 1 {
-		return failover.Check(chain, nil, pf.Now()), nil
-	}
-	if pf.at.tries == nil {
+	return checkChain(pf.at.agentChain(t), pf.Now(), func() ([]failover.Try, error) {
 		var err error
-		if pf.at.tries, err = pf.at.state.Tries(pf.Now()); err != nil {
-			return failover.Health{}, err
+		if pf.at.tries == nil {
+			pf.at.tries, err = pf.at.state.Tries(pf.Now())
 		}
+		return slices.Concat(pf.at.tries, pf.met), err
+	})
+}
+
+// checkChain returns which agents of a chain may be tried now. One that is alone always may.
+func checkChain(chain []config.Config, now time.Time, past func() ([]failover.Try, error)) (failover.Health, error) {
+	var tries []failover.Try
+	var err error
+	if len(chain) > 1 {
+		tries, err = past()
 	}
-	return failover.Check(chain, slices.Concat(pf.at.tries, pf.met), pf.Now()), nil
+	return failover.Check(substrateNames(chain), tries, now), err
 }
 
 // Health returns which agents of the standard lane's chain may be tried now.
 func Health(cfg config.Config, st *state.State, now time.Time) (failover.Health, error) {
-	chain := substrateNames(cfg.Chain(string(pipeline.LaneStandard)))
-	if len(chain) == 1 {
-		return failover.Check(chain, nil, now), nil
-	}
-	all, err := st.Tries(now)
-	return failover.Check(chain, all, now), err
+	return checkChain(cfg.Chain(string(pipeline.LaneStandard)), now, func() ([]failover.Try, error) { return st.Tries(now) })
 }
 
 func (pf preflight) checkReachable(t board.Task) error {

@@ -198,23 +198,13 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 	if err != nil {
 		return claimPlan{}, err
 	}
-	if err := d.preflight().checkEquipment(t); err != nil {
-		return claimPlan{}, err
-	}
-	if err := d.preflight().checkReachable(t); err != nil {
-		return claimPlan{}, err
-	}
-	now := d.authority()
-	if err := now.checkAffordable(t); err != nil {
-		return claimPlan{}, err
-	}
+	now, as := d.authority(), t
 	if d.leaseID, err = now.checkStanding(); err != nil {
 		return claimPlan{}, err
 	}
-	as := t
 	as.Kind = kindOf(b.Role)
-	for _, err := range now.checkCharter(as) {
-		return claimPlan{}, err
+	if _, no := d.admission().findObstacles(as); len(no) > 0 {
+		return claimPlan{}, joinErrors(no...)
 	}
 	c := &claim{task: t, sessions: sessions, reserved: now.reservation(t), leaseID: d.leaseID, kind: as.Kind, repo: d.repo}
 	c.until = now.until(max(d.at.cfg.TaskLease, risk.Limits(d.at.cfg, t).Timeout)*time.Duration(sessions), d.leaseID)

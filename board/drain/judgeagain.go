@@ -26,43 +26,40 @@ import (
 // what its op made, in another op that takes its place. No agent runs and nothing is
 // spent. The task stays in review; an emission that today's rules
 // refuse is a *Refusal and changes nothing.
-func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
-	d, err := openDrain(ctx, r, o)
-	if err != nil {
-		return Outcome{}, err
-	}
-	unlock, err := d.lock(ctx)
-	if err != nil {
-		return Outcome{}, err
-	}
-	defer unlock()
-	if err := d.readBoard(ctx); err != nil {
-		return Outcome{}, err
-	}
-	t, err := d.at.findTask(o.Task)
-	if err != nil {
-		return Outcome{}, err
-	}
-	if t.State != board.Review {
-		return Outcome{}, refuse("state", "review --refresh %s: %s", t.ID, t.NoProposal())
-	}
+func Refresh(ctx context.Context, r *repo.Repo, o Options) (out Outcome, err error) {
+	err = underLock(ctx, r, o, func(d *drain) error {
+		t, err := d.at.findTask(o.Task)
+		if err != nil {
+			return err
+		}
+		if t.State != board.Review {
+			return refuse("state", "review --refresh %s: %s", t.ID, t.NoProposal())
+		}
+		if err := d.refresh(ctx, t); err != nil {
+			return err
+		}
+		out = d.report.Tasks[0]
+		return nil
+	})
+	return out, err
+}
+
+// refresh judges t's emission again and commits what becomes of it.
+func (d *drain) refresh(ctx context.Context, t board.Task) error {
 	c, w, err := d.judgeAgain(ctx, t)
 	if err != nil {
-		return Outcome{}, err
+		return err
 	}
 	if w.fault != nil {
-		return Outcome{}, fmt.Errorf("review --refresh %s: the result was not saved: %w", t.ID, w.fault)
+		return fmt.Errorf("review --refresh %s: the result was not saved: %w", t.ID, w.fault)
 	}
 	if w.verdict != board.ToReview {
-		return Outcome{}, refuse("emission", "review --refresh %s: %s; odd reject %[1]s --reason \"why\"", t.ID, w.reason)
+		return refuse("emission", "review --refresh %s: %s; odd reject %[1]s --reason \"why\"", t.ID, w.reason)
 	}
 	if n := countEffects(w.items); w.change == nil && len(w.proposedChanges(d.at)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
-		return Outcome{}, refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
+		return refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
-	if err := (&attempt{d, c, w}).settleTask(ctx); err != nil {
-		return Outcome{}, err
-	}
-	return d.report.Tasks[0], nil
+	return (&attempt{d, c, w}).settleTask(ctx)
 }
 
 // judgeAgain reads the emission of t's last run and judges it on today's base.

@@ -41,6 +41,23 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	}, nil
 }
 
+// underLock opens a drain, takes its lock, reads the board under it and acts.
+func underLock(ctx context.Context, r *repo.Repo, o Options, act func(*drain) error) error {
+	d, err := openDrain(ctx, r, o)
+	if err != nil {
+		return err
+	}
+	unlock, err := d.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := d.readBoard(ctx); err != nil {
+		return err
+	}
+	return act(d)
+}
+
 func (s *snapshot) tenant() string { return cmp.Or(s.cfg.Tenant, "default") }
 
 // checkShared refuses while a drain of another clone has the shared lock. It takes no lock.

@@ -183,15 +183,21 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 	if err != nil {
 		return contract.Contract{}, err
 	}
+	b, err := d.bindUnderLease(t)
+	return b.Contract, err
+}
+
+// bindUnderLease binds the persona and adds what the slow loop has against the session.
+func (d *drain) bindUnderLease(t board.Task) (bound, error) {
 	b, err := d.contracts().bindPersona(t)
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
-		return b.Contract, err
+		return b, err
 	}
 	if no = append(no, d.authority().leaseRefusals(t, b)...); len(no) > 0 {
-		return b.Contract, no
+		return b, no
 	}
-	return b.Contract, nil
+	return b, nil
 }
 
 // sought is a drain that writes nothing, and what an invocation asks of it.
@@ -207,23 +213,16 @@ func sought(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (*drai
 	return d, t, err
 }
 
-// BriefFor is the brief that an invocation would begin with now, without the part
-// anchor, which is made with the permit, and who would get it. It writes nothing. The
-// error is that of Resolve where there could be no such session.
+// BriefFor is the brief that an invocation would begin with now, and who would get it. It
+// writes nothing. The error is that of Resolve where there could be no such session.
 func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (invoke.Brief, []Receiver, error) {
-	if _, err := Resolve(ctx, r, o, inv); err != nil {
-		return invoke.Brief{}, nil, err
-	}
 	d, t, err := sought(ctx, r, o, inv)
 	if err != nil {
 		return invoke.Brief{}, nil, err
 	}
-	w := &work{}
-	if w.bound, err = d.contracts().bindPersona(t); err != nil {
+	b, err := d.bindUnderLease(t)
+	if err != nil {
 		return invoke.Brief{}, nil, err
-	}
-	if t.Role != "" {
-		w.persona, _ = d.at.compilePersona(t.Role)
 	}
 	if t.Path != "" {
 		t.Attempts++
@@ -233,11 +232,11 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if c.base, err = d.base(); err != nil {
 		return invoke.Brief{}, nil, err
 	}
-	if w.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
-		return invoke.Brief{}, nil, err
+	a := d.attempt(c)
+	if _, ok := a.prepare(ctx, func(board.Task) (bound, error) { return b, nil }); !ok {
+		return invoke.Brief{}, nil, errors.New(a.w.reason)
 	}
-	_, err = (&attempt{d, c, w}).newRequest(ctx)
-	return w.brief, d.at.listReceivers(t, w.bound.Contract.Servers), err
+	return a.w.brief, d.at.listReceivers(t, b.Contract.Servers), nil
 }
 
 // leaseRefusals lists what the slow loop has against a session, beside its contract.

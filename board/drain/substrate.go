@@ -21,7 +21,6 @@ import (
 	"github.com/odd-cli/odd/persona/session/loop"
 	"github.com/odd-cli/odd/persona/session/openai"
 	"github.com/odd-cli/odd/persona/session/replay"
-	"github.com/odd-cli/odd/persona/session/toolbox"
 )
 
 // newSubstrate returns the substrate that cfg names. files are the board's; replay reads its
@@ -31,40 +30,36 @@ func (pl place) newSubstrate(cfg config.Config, files fs.FS) (session.Substrate,
 	if err != nil {
 		return nil, err
 	}
-	return makeSubstrate(cfg, files, pl.repo.Root(), pl.Environ, held, Toolbox(cfg, pl.Options, held))
+	return Substrate(cfg, files, pl.repo.Root(), pl.Options, held)
 }
 
 // Substrate is the one that a configuration names. A recording lies in files; a
-// command runs in dir, with what the configuration passes on of environ, and is
-// held as Caged says.
-func Substrate(cfg config.Config, files fs.FS, dir string, environ []string, held cage.Cage) (session.Substrate, error) {
-	return makeSubstrate(cfg, files, dir, environ, held, Toolbox(cfg, Options{Environ: environ}, held))
-}
-
-// makeSubstrate is Substrate with what the tools may do that odd gives to models. An agent
-// that starts its servers itself is handed none that reads more than the agent does,
-// so that whose home "~/" means is no matter.
-func makeSubstrate(cfg config.Config, files fs.FS, dir string, environ []string, held cage.Cage, tools toolbox.Options) (session.Substrate, error) {
-	if err := Equipped(cfg, environ); err != nil {
+// command runs in dir, with what the configuration passes on of the environment, and is
+// held as Caged says. An agent that starts its servers itself is handed none that reads
+// more than the agent does, so that whose home "~/" means is no matter.
+func Substrate(cfg config.Config, files fs.FS, dir string, o Options, held cage.Cage) (session.Substrate, error) {
+	if err := Equipped(cfg, o.Environ); err != nil {
 		return nil, err
 	}
-	s := cfg.Agent(cfg.Session.Substrate)
+	s, network := cfg.Agent(cfg.Session.Substrate), cage.Network(cfg.Sandbox.Network)
+	model, key, talk := cmp.Or(s.Model, cfg.Session.Model), endpoint.Variable(o.Environ, keyOf(cfg)), loopOptions(cfg)
 	switch cfg.Session.Substrate {
 	case "extract":
 		return extract.Substrate{}, nil
 	case "replay":
 		return replay.Substrate{Files: files, File: s.File}, nil
 	case "exec":
-		return exec.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes, Cage: held, Network: cage.Network(cfg.Sandbox.Network)}, nil
+		return exec.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: o.Environ, Free: s.Free, MaxBytes: s.MaxBytes, Cage: held, Network: network}, nil
 	case "claude":
-		return claude.Substrate{Argv: s.Argv, Dir: dir, Model: cmp.Or(s.Model, cfg.Session.Model), Env: s.Env, Environ: environ, Free: s.Free, Commands: cfg.Toolbox.Run, Servers: Specs(cfg, "/"), Cage: held, Network: cage.Network(cfg.Sandbox.Network)}, nil
+		return claude.Substrate{Argv: s.Argv, Dir: dir, Model: model, Env: s.Env, Environ: o.Environ, Free: s.Free, Commands: cfg.Toolbox.Run, Servers: Specs(cfg, "/"), Cage: held, Network: network}, nil
 	case "acp":
-		return acp.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes, Servers: Specs(cfg, "/"), Cage: held, Network: cage.Network(cfg.Sandbox.Network), Commands: cage.Network(cfg.Sandbox.CheckNetwork)}, nil
+		return acp.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: o.Environ, Free: s.Free, MaxBytes: s.MaxBytes, Servers: Specs(cfg, "/"), Cage: held, Network: network, Commands: cage.Network(cfg.Sandbox.CheckNetwork)}, nil
+	case "anthropic":
+		return anthropic.Substrate{Model: model, BaseURL: s.BaseURL, Key: key, Thinking: s.Thinking, Timeout: s.AnswerTimeout, Environ: o.Environ, Tools: toolboxOptions(cfg, o, held), Talk: talk}, nil
+	case "openai":
+		return openai.Substrate{Model: model, BaseURL: s.BaseURL, Key: key, MaxTokensKey: s.MaxTokensKey, Timeout: s.AnswerTimeout, Environ: o.Environ, Tools: toolboxOptions(cfg, o, held), Talk: talk}, nil
 	}
-	if s := newAPISubstrate(cfg, environ, tools); s != nil {
-		return s, nil
-	}
-	return nil, refuse("substrate", "odd.toml: [session] substrate %q is unknown; use one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec", "claude", "acp", "anthropic", "openai"}, ", "))
+	return nil, refuse("substrate", "odd.toml: [session] substrate %q is unknown; use one of extract, replay, exec, claude, acp, anthropic, openai", cfg.Session.Substrate)
 }
 
 // Speechless refuses a session of role on a configuration whose substrate only
@@ -81,20 +76,6 @@ func Speechless(cfg config.Config, role contract.Role) contract.Refusals {
 // isProgram reports a substrate that is a program of its own, and no part of odd.
 func isProgram(substrate string) bool {
 	return slices.Contains([]string{"exec", "claude", "acp"}, substrate)
-}
-
-// newAPISubstrate returns the substrate of a model's API that a configuration names, nil for one
-// that is none.
-func newAPISubstrate(cfg config.Config, environ []string, tools toolbox.Options) session.Substrate {
-	s, talk := cfg.Agent(cfg.Session.Substrate), loopOptions(cfg)
-	model, key := cmp.Or(s.Model, cfg.Session.Model), endpoint.Variable(environ, keyOf(cfg))
-	switch cfg.Session.Substrate {
-	case "anthropic":
-		return anthropic.Substrate{Model: model, BaseURL: s.BaseURL, Key: key, Thinking: s.Thinking, Timeout: s.AnswerTimeout, Environ: environ, Tools: tools, Talk: talk}
-	case "openai":
-		return openai.Substrate{Model: model, BaseURL: s.BaseURL, Key: key, MaxTokensKey: s.MaxTokensKey, Timeout: s.AnswerTimeout, Environ: environ, Tools: tools, Talk: talk}
-	}
-	return nil
 }
 
 // loopOptions returns how the configured substrate holds its conversations.

@@ -130,22 +130,15 @@ func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
 	if runs, _, err := r.Orphans(); err != nil || len(runs) == 0 {
 		return nil, err
 	}
-	d, err := openDrain(ctx, r, o)
-	if err != nil {
-		return nil, err
-	}
-	unlock, err := d.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if err := d.readBoard(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.retryAct(ctx, d.sweep); err != nil {
-		return nil, err
-	}
-	return d.report.Swept, d.pruneRuns(ctx)
+	var freed []okf.ID
+	err := underLock(ctx, r, o, func(d *drain) error {
+		if err := d.retryAct(ctx, d.sweep); err != nil {
+			return err
+		}
+		freed = d.report.Swept
+		return d.pruneRuns(ctx)
+	})
+	return freed, err
 }
 
 // # What a claim announces

@@ -49,9 +49,9 @@ func (s *snapshot) checkCommands(t board.Task) [][]string {
 	return slices.Concat(t.Commands, s.cfg.Pipeline.Validate)
 }
 
-// Toolbox is what odd.toml lets the tools do that odd gives to models. What a
+// toolboxOptions is what odd.toml lets the tools do that odd gives to models. What a
 // session may do of it, its request says. What it runs is held as a check is.
-func Toolbox(c config.Config, o Options, held cage.Cage) toolbox.Options {
+func toolboxOptions(c config.Config, o Options, held cage.Cage) toolbox.Options {
 	t := c.Toolbox
 	return toolbox.Options{
 		Limits: toolbox.Limits{Timeout: t.Timeout, Command: t.Command}, Commands: t.Run, Hosts: t.Hosts, Now: o.Now,

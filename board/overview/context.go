@@ -201,6 +201,7 @@ func (m *Memory) artifactStatus(a *okf.Atom) ArtifactStatus {
 	return s
 }
 
+// LastTouched returns when an atom was last made or verified, the zero time where nothing says so.
 func LastTouched(a *okf.Atom) time.Time {
 	var last time.Time
 	for _, s := range append(slices.Clone(a.Verified), a.Generated) {
