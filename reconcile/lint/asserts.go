@@ -3,7 +3,6 @@ package lint
 import (
 	"go/ast"
 	"go/token"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -377,22 +376,29 @@ func (s *suite) readText(d *delta, from side) {
 		}
 	}
 	in := d.Path
-	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}}
-	pending, after := counts[bool]{}, ""
+	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}, objects: map[string]string{}}
+	pending, after, begun := counts[bool]{}, "", -1
 	for i, l := range lines {
 		skips, mark := testSkips().FindString(l), strings.TrimSpace(l)
 		byCondition := strings.HasSuffix(strings.ToLower(skips), "if") || strings.HasSuffix(skips, "Unless") || openers().MatchString(after) || strings.Contains(l, "? "+skips)
 		if skips != "" {
 			byCondition = byCondition && !skipsAlways().MatchString(statement(lines[i:]))
 		}
-		if m := testNames().FindStringSubmatch(l); m != nil {
-			s.tests[in] = t
+		if m := ownName().FindStringSubmatch(l); m != nil {
+			s.own[d.ext+" "+m[1]] = true
+		}
+		at := i
+		if strings.HasPrefix(mark, "@") && i > begun {
+			at += max(slices.IndexFunc(lines[i:], decorated().MatchString), 0)
+		}
+		if m := testNames().FindStringSubmatch(lines[at]); m != nil && at > begun {
+			s.tests[in], begun = t, at
 			name := strings.Join(m[1:], "")
 			for in = d.Path + "/" + name; s.tests[in].test; in += "#" {
 			}
-			t = tested{place: place{d.Path, i + 1}, name: name, test: true, skips: pending[false], ifs: pending[true], tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}}
+			t = tested{place: place{d.Path, at + 1}, name: name, test: true, skips: pending[false], ifs: pending[true], tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}, objects: map[string]string{}}
 			pending = counts[bool]{}
-		} else if skips != "" && (strings.HasPrefix(mark, "@") || strings.HasPrefix(mark, "#[") || strings.Contains(mark, "describe")) {
+		} else if skips != "" && i > begun && (strings.HasPrefix(mark, "@") || strings.HasPrefix(mark, "#[") || strings.Contains(mark, "describe")) {
 			pending[byCondition]++
 			skips = ""
 		}
@@ -406,7 +412,7 @@ func (s *suite) readText(d *delta, from side) {
 			t.tokens[plainValue(w)]++
 		}
 		if !noCall(d.ext, mark) && !testNames().MatchString(l) {
-			maps.Copy(t.calls, callsOf(d.ext, uses))
+			t.call(d.ext, uses)
 		}
 		t.items += btoi(tableRow().MatchString(l))
 		if re.MatchString(l) {
@@ -420,6 +426,9 @@ func (s *suite) readText(d *delta, from side) {
 	s.tests[in] = t
 }
 
+// decorated finds what stands below decorators.
+var decorated = lazy(`^\s*(?:(?:async\s+)?(?:def|class)\s|(?:public\s+)?void\s|fn\s)`)
+
 // skipsAlways finds a test whose condition to be skipped is written down as a value.
 var skipsAlways = lazy(`\b(?:skip(?:if|If|Unless)|xfail)\((?:condition=)?(?:not )?(?:True|False|None|\d+|"(?:True|1)")(?:[,)]| (?:and|or)\b)`)
 
@@ -431,28 +440,33 @@ func noCall(ext, line string) bool {
 // onLanguage find what is called on a module or an object that Python, or JavaScript, and its
 // runners of tests have.
 var (
-	onPython = lazy(`(^|[^\w.])(?:os|sys|re|json|ssl|socket|asyncio|subprocess|datetime|tempfile|pytest|unittest|capsys|capfd|caplog|monkeypatch|tmp_path|recwarn|mocker)\.\w+`)
+	onPython = lazy(`(^|[^\w.])(?:os|sys|re|io|json|ssl|time|socket|asyncio|functools|itertools|collections|logging|pathlib|shutil|subprocess|datetime|tempfile|threading|pytest|unittest|mock|capsys|capfd|caplog|monkeypatch|tmp_path|recwarn|mocker)\.\w+`)
 	onScript = lazy(`(^|[^\w.])(?:JSON\.(?:parse|stringify)|Object\.(?:assign|create|defineProperty|entries|freeze|fromEntries|getPrototypeOf|is|keys|values)|(?:Math|Reflect|Promise|console|process|jest|vi|sinon)\.\w+)\b`)
+)
+
+var (
+	object  = lazy(`[\w$.]*\.$`)
+	ownName = lazy(`^(?:\s*class|(?:export\s+|async\s+)*(?:def|function))\s+(\w+)`)
 )
 
 // declares finds a function or a method that a line of another language declares.
 var declares = lazy(`\b(?:def|function|fn)\s+\w+|^\s*(?:async\s+|static\s+)*\w+(\([^()]*\)\s*\{\s*)$`)
 
-// callsOf are the names that a line of another language calls, but for what is called on
-// an object of the language or of a runner of tests.
-func callsOf(ext, line string) map[string]bool {
+// call adds the names that a line of another language calls, each with its object, but for
+// what is called on an object of the language or of a runner of tests.
+func (t tested) call(ext, line string) {
 	switch {
 	case ext == ".py":
 		line = onPython().ReplaceAllString(line, "$1")
 	case slices.Contains(scriptExts(), ext):
 		line = onScript().ReplaceAllString(line, "$1")
 	}
-	_, calls := wordsOf(line, nil)
-	out := map[string]bool{}
-	for _, name := range calls {
-		out[name] = true
+	for _, at := range tokens().FindAllStringIndex(line, -1) {
+		name, before := line[at[0]:at[1]], line[:at[0]]
+		if !literalToken(name) && !slices.Contains(common, name) && strings.HasPrefix(line[at[1]:], "(") {
+			t.calls[name], t.objects[name] = true, object().FindString(before)
+		}
 	}
-	return out
 }
 
 // maxStatement is how many lines of an assertion are read.

@@ -40,6 +40,7 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 	}
 	for w, rest := range was {
 		if _, still := now[w]; !still {
+			w = strings.TrimPrefix(w, declaredMark)
 			stands[w] = rest != "" && come[rest]
 			removed[w] = !stands[w]
 		}
@@ -86,6 +87,10 @@ func (c *change) callers(name string) []string {
 	return out
 }
 
+// declaredMark stands before a name of another language where it is declared: that a name is
+// no more declared says more than that it stands nowhere.
+const declaredMark = "declares "
+
 // declarations adds the names that a side declares, each with what declares it less
 // the name.
 func declarations(ext string, s side, to map[string]string) {
@@ -98,6 +103,7 @@ func declarations(ext string, s side, to map[string]string) {
 			}
 			if m := declaration().FindStringSubmatch(l); m != nil {
 				to[m[1]] = strings.Replace(l, m[1], "", 1)
+				to[declaredMark+m[1]] = to[m[1]]
 			}
 		}
 		return

@@ -29,7 +29,8 @@ type manifest struct {
 	requires map[string]dependency
 	// other lines that decide whose code is run, each with the code of the
 	// finding that a new one is
-	other map[string]foundLine
+	other    map[string]foundLine
+	language string // the version of Go
 }
 
 type foundLine struct {
@@ -66,12 +67,20 @@ func checkDependencies(files []File) []policy.Finding {
 			out = append(out, newFinding("dependency_unparsed", policy.BySyntax, f.Path, 0, "does not parse: "+err.Error()))
 			continue
 		}
+		maps.DeleteFunc(now.other, func(key string, _ foundLine) bool { return ownFolder(f.Path, key) })
 		for _, d := range compare(was, now) {
 			d.Path = f.Path
 			out = append(out, d)
 		}
 	}
 	return out
+}
+
+// ownFolder reports a source that is a folder of the repository.
+func ownFolder(file, source string) bool {
+	kind, folder, _ := strings.Cut(source[strings.LastIndexByte(source, ' ')+1:], ":")
+	at := path.Join(path.Dir(file), folder)
+	return strings.HasPrefix(source, "source ") && slices.Contains([]string{"file", "link", "portal"}, kind) && strings.HasPrefix(folder, ".") && at != ".." && !strings.HasPrefix(at, "../")
 }
 
 // manifestReader returns what reads a dependency file, nil for any other file.
@@ -96,7 +105,8 @@ func compare(was, now manifest) []policy.Finding {
 		out = append(out, newFinding(code, policy.BySyntax, "", line, text))
 	}
 	for _, key := range slices.Sorted(maps.Keys(now.other)) {
-		if _, had := was.other[key]; !had {
+		raised := key == releasedToolchain && semver.Compare("v"+now.language, "v"+was.language) > 0 // the go command writes both
+		if _, had := was.other[key]; !had && !(raised && was.language != "") {
 			o := now.other[key]
 			bad(o.code, o.line, o.text)
 		}
@@ -208,6 +218,9 @@ func looseness(v string) int {
 }
 
 // released finds the names of compilers that come from Go itself, by their checksums.
+// releasedToolchain stands for all of them.
+const releasedToolchain = "toolchain"
+
 var released = lazy(`^(?:default|go1(?:\.\d+){1,2}(?:rc\d+)?)$`)
 
 func readGoMod(b []byte) (manifest, error) {
@@ -215,7 +228,7 @@ func readGoMod(b []byte) (manifest, error) {
 	if err != nil {
 		return manifest{}, err
 	}
-	m := manifest{map[string]dependency{}, map[string]foundLine{}}
+	m := manifest{requires: map[string]dependency{}, other: map[string]foundLine{}}
 	for _, r := range f.Require {
 		m.requires[r.Mod.Path] = dependency{r.Mod.Path, r.Mod.Version, r.Syntax.Start.Line}
 	}
@@ -229,10 +242,13 @@ func readGoMod(b []byte) (manifest, error) {
 	for _, t := range f.Tool {
 		m.other["tool "+t.Path] = foundLine{"dependency_tool", "adds a tool that go runs: " + t.Path, t.Syntax.Start.Line}
 	}
+	if f.Go != nil {
+		m.language = f.Go.Version
+	}
 	if f.Toolchain != nil {
 		key := "toolchain " + f.Toolchain.Name
 		if released().MatchString(f.Toolchain.Name) {
-			key = "toolchain" // of Go itself, where there was one before: another version
+			key = releasedToolchain // of Go itself, where there was one before: another version
 		}
 		m.other[key] = foundLine{"dependency_tool", "chooses the compiler: " + f.Toolchain.Name, f.Toolchain.Syntax.Start.Line}
 	}
@@ -274,7 +290,7 @@ func readPackageJSON(b []byte) (manifest, error) {
 	if err := json.Unmarshal(b, &f); err != nil {
 		return manifest{}, err
 	}
-	m := manifest{map[string]dependency{}, map[string]foundLine{}}
+	m := manifest{requires: map[string]dependency{}, other: map[string]foundLine{}}
 	for _, deps := range []map[string]string{f.PeerDependencies, f.OptionalDependencies, f.DevDependencies, f.Dependencies} {
 		for name, version := range deps {
 			key := strings.ToLower(name)
@@ -316,7 +332,7 @@ var requirement = lazy(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(@.*|[
 var separators = lazy(`[-_.]+`)
 
 func readRequirements(b []byte) (manifest, error) {
-	m := manifest{map[string]dependency{}, map[string]foundLine{}}
+	m := manifest{requires: map[string]dependency{}, other: map[string]foundLine{}}
 	n, start := 0, 0
 	pending := ""
 	for line := range strings.SplitSeq(string(b), "\n") {

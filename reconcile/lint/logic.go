@@ -15,8 +15,7 @@ import (
 // nothing.
 const collapsedFrom = 3
 
-// bodies judges what functions have become: nothing, something behind a return,
-// or without the comment that explained them.
+// bodies judges what functions have become: nothing, or something behind a return.
 func bodies(c *change, d *delta) []policy.Finding {
 	if d.ext != ".go" {
 		return bodiesByText(d)
@@ -38,12 +37,6 @@ func bodies(c *change, d *delta) []policy.Finding {
 			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s had %d statements and now does nothing", p.now.name, p.was.size()))...)
 		case !cutShort(was) && cutShort(now):
 			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s returns before its last statements", p.now.name))...)
-		}
-		if p.was.decl.Doc.Text() != "" && p.now.decl.Doc.Text() == "" && same {
-			out = append(out, d.list("docstring_only_delete", policy.BySyntax, at, fmt.Sprintf("the comment of %s was removed, and its code is unchanged", p.now.name))...)
-		}
-		if line := findFlippedReturn(p); line > 0 {
-			out = append(out, d.list("return_value_flipped", policy.BySyntax, line, fmt.Sprintf("%s now returns the opposite", p.now.name))...)
 		}
 	}
 	return out
@@ -121,41 +114,7 @@ func cutShort(list []ast.Stmt) bool {
 	return false
 }
 
-// findFlippedReturn returns the line of the first return of a function that gives true
-// for false or the reverse, 0 if there is none. It looks only where the function
-// returns as often as it did.
-func findFlippedReturn(p pair) int {
-	was, _ := returns(p.was.decl)
-	now, at := returns(p.now.decl)
-	if len(was) != len(now) {
-		return 0
-	}
-	for i := range now {
-		if was[i] != now[i] && truth(was[i]) && truth(now[i]) {
-			return p.now.in.line(at[i])
-		}
-	}
-	return 0
-}
-
 func truth(s string) bool { return s == "true" || s == "false" }
-
-// returns lists the results of a function's returns, those of functions inside
-// it aside: names as they are, "" for anything else.
-func returns(f *ast.FuncDecl) (values []string, at []ast.Node) {
-	ast.Inspect(f.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.ReturnStmt:
-			for _, r := range n.Results {
-				values, at = append(values, dottedName(r)), append(at, n)
-			}
-		}
-		return true
-	})
-	return values, at
-}
 
 // conditions judges the conditions of functions: turned round, or made constant.
 func conditions(c *change, d *delta) []policy.Finding {

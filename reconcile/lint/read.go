@@ -57,7 +57,7 @@ func (c *change) read() {
 	c.move()
 	for _, f := range c.policy.Beside {
 		f.After = f.Before
-		if path.Ext(f.Path) == ".go" {
+		if path.Ext(f.Path) == ".go" || isTest(f.Path) {
 			c.beside = append(c.beside, newDelta(f))
 		}
 	}
@@ -88,11 +88,7 @@ func (c *change) move() {
 
 // countLines counts the lines of a side.
 func (s side) countLines() counts[string] {
-	out := counts[string]{}
-	for _, l := range s.lines() {
-		out[l]++
-	}
-	return out
+	return countOf(s.lines())
 }
 
 func newDelta(f File) *delta {

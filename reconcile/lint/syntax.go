@@ -319,6 +319,15 @@ func (was counts[K]) subtract(now counts[K]) counts[K] {
 	return out
 }
 
+// countOf counts a list.
+func countOf[K comparable](list []K) counts[K] {
+	out := counts[K]{}
+	for _, k := range list {
+		out[k]++
+	}
+	return out
+}
+
 // callee names what a call calls: "os.Exit", "t.Fatal", "f"; "" if it has no name.
 func callee(e ast.Expr) string {
 	call, ok := e.(*ast.CallExpr)

@@ -25,13 +25,13 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 		return nil
 	}
 	var out []policy.Finding
-	if len(d.Before) > truncatedFrom && !d.lock() && !d.keepsEnd() && !d.rewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
+	if len(d.Before) > truncatedFrom && !isLock(d.Path) && !d.keepsEnd() && !d.rewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
 		out = append(out, d.list("truncated_length", policy.ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
 	if d.test && d.ext != ".go" {
 		return out // what its tests assert is judged by itself
 	}
-	if d.lock() {
+	if isLock(d.Path) {
 		return out // a line of it says nothing of the next
 	}
 	for _, cut := range []func(*change, *delta) string{beginningOnly, cutLine, tailGone, checkBraces, openFence} {
@@ -105,10 +105,10 @@ func (d *delta) rewritten() bool {
 	return n >= rewrittenLines || n > 1 && 2*n >= all
 }
 
-// lock reports a file that a tool writes by what others ask for, or keeps short itself.
-func (d *delta) lock() bool {
-	base := strings.ToLower(path.Base(d.Path))
-	return strings.HasSuffix(base, "ignore") || d.ext == ".lock" || d.ext == ".sum" || base == "go.mod" || strings.Contains(base, "-lock.") || base == "npm-shrinkwrap.json"
+// isLock reports a file that a tool writes by what others ask for, or keeps short itself.
+func isLock(p string) bool {
+	base := strings.ToLower(path.Base(p))
+	return strings.HasSuffix(base, "ignore") || strings.HasSuffix(base, ".lock") || strings.HasSuffix(base, ".sum") || base == "go.mod" || strings.Contains(base, "-lock.") || base == "npm-shrinkwrap.json"
 }
 
 // keepsEnd reports whether the last tenth of a file is there after the change, or
@@ -119,7 +119,7 @@ func (d *delta) keepsEnd() bool {
 }
 
 // beginningOnly tells a file that is how it was up to a point, and ends there.
-// Data that parses is as long as it may be, unless much is gone that no file which the change
+// Data that parses is as long as it may be, unless more than a third is gone that no file which the change
 // deletes explains; for Go see tailGone.
 func beginningOnly(c *change, d *delta) string {
 	now, was := bytes.TrimSpace(d.After), bytes.TrimSpace(d.Before)
@@ -131,7 +131,7 @@ func beginningOnly(c *change, d *delta) string {
 	ends := slices.ContainsFunc(c.deltas, func(o *delta) bool { // with the folder, or the file, that it is about
 		return wholeParse(d.ext) && o.After == nil && (bytes.Contains(was[len(now):], []byte(o.Path)) || o.dir != "." && bytes.Contains(was[len(now):], []byte(o.dir)))
 	})
-	if lost < 3 || block || ends || d.goTrees() || wholeParse(d.ext) && lost*100 <= len(d.was.lines())*deletionPercent {
+	if lost < 3 || block || ends || d.goTrees() || wholeParse(d.ext) && 3*lost <= len(d.was.lines()) {
 		return ""
 	}
 	return fmt.Sprintf("looks cut off: the last %d lines are missing", lost)

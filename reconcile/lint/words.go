@@ -7,7 +7,7 @@ import (
 )
 
 // wordsOf are the names in a text, and those that it calls; neither what stands in
-// its strings nor what is Go's own library.
+// its strings, what is Go's own library, nor a variable that a call fills.
 func wordsOf(text string, imports map[string]string) (words map[string]bool, calls []string) {
 	words = map[string]bool{}
 	qualifier, end := false, 0
@@ -17,7 +17,7 @@ func wordsOf(text string, imports map[string]string) (words map[string]bool, cal
 		from, imported := imports[w]
 		first, _, _ := strings.Cut(from, "/")
 		qualifier, end = imported && !strings.Contains(first, "."), at[1]
-		if own || qualifier || literalToken(w) || slices.Contains(common, w) {
+		if own || qualifier || literalToken(w) || at[0] > 0 && text[at[0]-1] == '&' || slices.Contains(common, w) {
 			continue
 		}
 		words[w] = true
