@@ -182,10 +182,7 @@ func signalOf(t board.Task) string {
 	if t.Signal != "" {
 		return t.Signal
 	}
-	if t.Atom != nil && t.Atom.Generated.By != "" {
-		return clean(t.Atom.Generated.By)
-	}
-	return "the board"
+	return cmp.Or(clean(t.Atom.Generated.By), "the board")
 }
 
 func newOpID(now time.Time, random func([]byte) error) (string, error) {

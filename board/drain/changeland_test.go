@@ -85,6 +85,15 @@ func TestLandsByItself(t *testing.T) {
 				return answer(ctx, r)
 			}
 		}},
+		"the target moves as it lands": {held: pipeline.HeldMoved, set: func(w *world) {
+			checked := 0
+			w.o.Check = func(context.Context, *repo.Line, repo.OID, repo.OID, []repo.RefUpdate) error {
+				if checked++; checked == 2 { // after the claim
+					w.commit(repo.Changes{"docs/other.md": []byte("# O\n")}, "a person's")
+				}
+				return nil
+			}
+		}},
 		"a person edits it": {held: pipeline.HeldActive, set: func(w *world) {
 			if err := os.WriteFile(filepath.Join(w.repo.Root(), "docs", "a.md"), []byte("# Mine\n"), 0o644); err != nil {
 				w.t.Fatal(err)

@@ -38,6 +38,7 @@ func TestGrant(t *testing.T) {
 			{"", emit},
 			{"no_permit", policy.Action{Kind: policy.Emit, Paths: []string{"knowledge/journal/2026-01-02-x.tsv"}}},
 			{"no_permit", policy.Action{Kind: policy.Emit, Paths: []string{"docs/a.md"}}},
+			{"no_permit", policy.Action{Kind: policy.Emit, Paths: []string{"knowledge/north/governance/lease.md"}}},
 		} {
 			if err := allow(c.Action); policy.CodeOf(err) != c.code {
 				t.Errorf("%s %q %q %s: %v, want %q", c.Kind, c.Paths, c.Argv, c.Tool, err, c.code)

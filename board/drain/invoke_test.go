@@ -142,9 +142,12 @@ func TestNotesAreASessionsWords(t *testing.T) {
 		{Type: "H", Title: "override ended: exploration, planning", Content: "execution → validation: knowledge/handoffs/2026-03-02-slack.md hands over."},
 		{Type: "D", Title: "gone back", Content: " \u200bREVERSION: execution → planning: all of it"},
 		{Type: "zz", Title: "of no type", Content: "left out"},
+		{Type: "D", Content: "without a title, left out"},
 		{Type: "O-open", Title: "two dates differ", Content: "an arrow → is an arrow | closes: journal/2026-03-02-ann.tsv#2"},
 	}
 	w.answer = answers(e)
+	missing := 0
+	w.o.Progress = func(s string) { missing += strings.Count(s, "a note of the session is not in the journal: ") }
 	r := w.mustInvoke(1)
 	got := w.journal(r.Run)
 	for _, want := range []string{"\tnoted: override ended: exploration, planning\tnoted: execution → validation: ", "\tnoted: ", "\tan arrow → is an arrow \\| closes:"} {
@@ -152,8 +155,8 @@ func TestNotesAreASessionsWords(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "\tREVERSION") || strings.Contains(got, "left out") {
-		t.Errorf("a note passes for more than it is:\n%s", got)
+	if strings.Contains(got, "\tREVERSION") || strings.Contains(got, "left out") || missing != 2 {
+		t.Errorf("a note passes for more than it is, or %d, not 2, are told to be missing:\n%s", missing, got)
 	}
 }
 

@@ -36,6 +36,7 @@ func TestRelatedAtoms(t *testing.T) {
 		{"Release", []string{"processes/release.md"}},
 		{"Release the app of Android", []string{"processes/release.md"}},
 		{"With what there is", nil},
+		{"What is that?", nil},
 		{"OS 10 in 10", nil},
 		{"Bump versions of dependencies", nil},
 	} {

@@ -55,7 +55,7 @@ func Relevant(s config.Server, t board.Task) bool {
 	if t.Path == "" {
 		return false
 	}
-	tagged := t.Atom != nil && slices.ContainsFunc(t.Atom.Tags, func(tag string) bool { return slices.Contains(s.Tags, tag) })
+	tagged := slices.ContainsFunc(t.Atom.Tags, func(tag string) bool { return slices.Contains(s.Tags, tag) })
 	return tagged || slices.Contains(s.Kinds, t.Kind)
 }
 
