@@ -74,14 +74,11 @@ func (bw *boardWriter) waitingOp(t board.Task) (pipeline.Op, error) {
 // already, and those that do not merge with what base has instead of what the proposal
 // was made from.
 func (bw *boardWriter) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
-	made, err := bw.repo.Diff(ctx, p.Parents[0], p.OID)
+	made, err := diffFiles(ctx, bw.repo, bw.at.cfg.Root, p.Parents[0], p.OID)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, c := range made {
-		if bw.at.inBundle(c.Path) {
-			continue
-		}
 		now, mode, err := bw.repo.Find(base, c.Path)
 		if err != nil {
 			return nil, nil, err

@@ -100,7 +100,7 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 		if err != nil || len(p.Parents) != 1 {
 			continue
 		}
-		made, err := r.Diff(ctx, p.Parents[0], p.OID)
+		made, err := diffFiles(ctx, r, root, p.Parents[0], p.OID)
 		if err != nil {
 			continue
 		}
@@ -110,7 +110,7 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 			}
 			o := Overlap{Task: t.ID, In: w.ID}
 			for _, c := range made {
-				if inBundle(root, c.Path) || !policy.MatchAnyGlob(t.Paths, c.Path) {
+				if !policy.MatchAnyGlob(t.Paths, c.Path) {
 					continue
 				}
 				if now, _, err := r.Find(tip, c.Path); err == nil && now != c.New {

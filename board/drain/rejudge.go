@@ -28,12 +28,16 @@ type Landing struct {
 	Now      time.Time
 }
 
+// diffFiles returns what differs between two commits outside of the bundle at root.
+func diffFiles(ctx context.Context, r *repo.Repo, root string, from, to repo.OID) ([]repo.Change, error) {
+	all, err := r.Diff(ctx, from, to)
+	return slices.DeleteFunc(all, func(c repo.Change) bool { return inBundle(root, c.Path) }), err
+}
+
 func (l Landing) movedFiles(ctx context.Context, r *repo.Repo) (out []string, err error) {
-	since, err := r.Diff(ctx, l.Base, l.Tip)
+	since, err := diffFiles(ctx, r, l.Cfg.Root, l.Base, l.Tip)
 	for _, c := range since {
-		if !inBundle(l.Cfg.Root, c.Path) {
-			out = append(out, c.Path)
-		}
+		out = append(out, c.Path)
 	}
 	return out, err
 }
@@ -68,15 +72,12 @@ func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (why []s
 
 // edits are the files of the proposal against what is there now.
 func (l Landing) edits(ctx context.Context, r *repo.Repo) ([]pipeline.Edit, error) {
-	made, err := r.Diff(ctx, l.Base, l.Proposal)
+	made, err := diffFiles(ctx, r, l.Cfg.Root, l.Base, l.Proposal)
 	if err != nil {
 		return nil, err
 	}
 	var out []pipeline.Edit
 	for _, c := range made {
-		if inBundle(l.Cfg.Root, c.Path) {
-			continue
-		}
 		e, err := editBetween(r, l.Tip, l.Proposal, c.Path)
 		if err != nil {
 			return nil, err
