@@ -149,24 +149,14 @@ func (a *auditRun) refuseSelfJudged() contract.Refusals {
 // resolveChange resolves BASE..HEAD, or BASE...HEAD, to the commit where HEAD left
 // BASE, and HEAD.
 func resolveChange(ctx context.Context, r *repo.Repo, spec string) (base, head repo.OID, err error) {
-	from, to, ok := strings.Cut(strings.Replace(spec, "...", "..", 1), "..")
-	if !ok || from == "" {
-		return "", "", usage("agent audit: %q; write the change as BASE..HEAD", spec)
+	start, head, err := resolveRange(ctx, r, "audit "+spec, strings.Replace(spec, "...", "..", 1))
+	if err == nil && start != "" {
+		base, err = r.MergeBase(ctx, start, head)
 	}
-	start, err := r.Resolve(ctx, from)
-	if err != nil {
-		return "", "", fmt.Errorf("audit %s: %w", spec, err)
+	if err == nil && base == "" {
+		err = refuse("unrelated", "audit %s: the two have no commit in common", spec)
 	}
-	if head, err = r.Resolve(ctx, or(to, "HEAD")); err != nil {
-		return "", "", fmt.Errorf("audit %s: %w", spec, err)
-	}
-	if base, err = r.MergeBase(ctx, start, head); err != nil {
-		return "", "", err
-	}
-	if base == "" {
-		return "", "", refuse("unrelated", "audit %s: the two have no commit in common", spec)
-	}
-	return base, head, nil
+	return base, head, err
 }
 
 // auditReport is what an audit came to. Its verdict and its counts are computed
@@ -294,15 +284,9 @@ type auditRun struct {
 
 // openAudit reads the change, and the rules that held before it.
 func openAudit(ctx context.Context, env Env, o auditOptions) (*auditRun, error) {
-	r, err := repo.Open(env.Dir, env.Environ)
-	if errors.Is(err, repo.ErrNotRepo) {
-		return nil, refuse("no-repository", "%s: not a git repository; a change is two commits of one", env.Dir)
-	}
+	r, err := historyHere(env)
 	if err != nil {
 		return nil, err
-	}
-	if r.Shallow() {
-		return nil, refuse("shallow", "this clone is shallow, so nobody can say where a change begins; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
 	a := &auditRun{repo: r}
 	if a.from, a.to, err = resolveChange(ctx, r, o.spec); err != nil {

@@ -133,7 +133,7 @@ func newApp(env Env) *cli.App {
 func command(c *cli.Command) *cli.Command {
 	c.OnUsageError = onUsage
 	c.HideHelpCommand = true
-	c.CustomHelpTemplate = leafHelp
+	c.CustomHelpTemplate = verbHelp
 	for i, f := range c.Flags {
 		switch f := f.(type) {
 		case *cli.BoolFlag:
@@ -144,13 +144,9 @@ func command(c *cli.Command) *cli.Command {
 			c.Flags[i] = listFlag{f}
 		}
 	}
-	if len(c.Subcommands) > 0 {
-		c.CustomHelpTemplate = groupHelp
-		if c.Action != nil {
-			c.UsageText = strings.TrimRight(" [flags] "+c.ArgsUsage, " ") // what it does by itself
-		}
-	}
-	if len(c.Subcommands) > 0 && c.Action == nil {
+	if c.Action != nil {
+		c.UsageText = strings.TrimRight(" [flags] "+c.ArgsUsage, " ") // what it does by itself
+	} else {
 		c.Action = alone(func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) })
 	}
 	return c

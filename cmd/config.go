@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -133,18 +132,13 @@ func knownKey(name string) ([]string, config.Doc, error) {
 }
 
 func runConfigExplain(c *cli.Context, env Env) error {
-	if c.NArg() == 0 && !c.Bool("json") {
-		_, err := io.WriteString(env.Stdout, config.Reference())
-		return err
-	}
 	if c.NArg() == 0 {
-		return printJSON(env, settingsOf(config.Docs(), nil))
+		return showText(env, c.Bool("json"), settingsOf(config.Docs(), nil), config.Reference())
 	}
 	name := c.Args().First()
-	if table, err := config.ParseKey(name); err == nil {
-		if docs := config.Below(table); len(docs) > 0 {
-			return showList(env, c.Bool("json"), settingsOf(docs, nil), "", func(s setting) []string { return []string{s.Key, s.Means} })
-		}
+	table, _ := config.ParseKey(name)
+	if docs := config.Below(table); table != nil && len(docs) > 0 {
+		return showList(env, c.Bool("json"), settingsOf(docs, nil), "", func(s setting) []string { return []string{s.Key, s.Means} })
 	}
 	path, d, err := knownKey(name)
 	if err != nil {
@@ -157,27 +151,18 @@ func runConfigExplain(c *cli.Context, env Env) error {
 	key := toml.Key(path).String()
 	set = slices.DeleteFunc(set, func(s config.Setting) bool { return s.Key != key })
 	s := settingsOf([]config.Doc{d}, set)[0]
-	if c.Bool("json") {
-		return printJSON(env, s)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", key, d.Means)
+	page := fmt.Sprintf("%s: %s\n", key, d.Means)
 	if d.About != "" {
-		fmt.Fprintf(&b, "[%s] %s\n", toml.Key(path[:len(path)-1]), d.About)
+		page += fmt.Sprintf("[%s] %s\n", toml.Key(path[:len(path)-1]), d.About)
 	}
-	if s.Default != "" {
-		fmt.Fprintf(&b, "default: %s\n", s.Default)
-	} else {
-		fmt.Fprintf(&b, "example: %s\n", s.Example)
-	}
+	page += map[bool]string{true: "default: " + s.Default, false: "example: " + s.Example}[s.Default != ""] + "\n"
 	if s.Line > 0 {
-		fmt.Fprintf(&b, "here:    %s (odd.toml:%d)\n", s.Value, s.Line)
+		page += fmt.Sprintf("here:    %s (odd.toml:%d)\n", s.Value, s.Line)
 	}
-	return printPage(env, b.String())
+	return showPage(env, c.Bool("json"), s, page)
 }
 
 func runConfigGet(c *cli.Context, env Env) error {
-	name := c.Args().First()
 	_, b, err := configFile(env)
 	if err != nil {
 		return err
@@ -186,28 +171,20 @@ func runConfigGet(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range set {
-		if path, err := config.ParseKey(name); s.Key == name || err == nil && toml.Key(path).String() == s.Key {
-			if c.Bool("json") {
-				return printJSON(env, s)
-			}
-			_, err := fmt.Fprintln(env.Stdout, cell(s.Plain()))
-			return err
-		}
+	name := c.Args().First()
+	path, bad := config.ParseKey(name)
+	if i := slices.IndexFunc(set, func(s config.Setting) bool { return s.Key == name || bad == nil && toml.Key(path).String() == s.Key }); i >= 0 {
+		return show(env, c.Bool("json"), set[i], []string{set[i].Plain()})
 	}
 	path, d, err := knownKey(name)
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return printJSON(env, settingsOf([]config.Doc{d}, nil)[0])
-	}
-	if !d.Default {
+	if !c.Bool("json") && !d.Default {
 		talk(env, "%s: not set, and it has no default; odd config explain %[1]s says what it is", toml.Key(path))
 		return exitCode(exitFault)
 	}
-	_, err = fmt.Fprintln(env.Stdout, strings.Trim(d.Value, `"`))
-	return err
+	return show(env, c.Bool("json"), settingsOf([]config.Doc{d}, nil)[0], []string{strings.Trim(d.Value, `"`)})
 }
 
 // runConfigEdit sets the key to the value that the words behind it are, or unsets it.

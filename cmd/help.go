@@ -50,49 +50,29 @@ func verbGroups(env Env) []section {
 
 const exits = `Exit codes: 0 done, 1 failed or found problems, 2 wrong usage, 3 refused by a rule, 4 busy or paused, 130 interrupted. A message may end with a code such as [state]: odd explain state.`
 
-const usageLine = "Usage: odd [-C DIR] [--no-pager] COMMAND [flags] [arguments]\n"
-
-// helpPage returns the page that odd help prints: the everyday verbs, and what to do next
-// in this folder.
-func helpPage(groups []section, next string) string {
+// helpPage returns a page of verbs with foot at its end: the everyday ones, or all with the
+// verbs below them.
+func helpPage(groups []section, all bool, foot string) string {
 	var b strings.Builder
-	b.WriteString("odd " + summary + ".\n" + terms + "\n\n" + usageLine)
+	b.WriteString("odd " + summary + ".\n" + terms + "\n\nUsage: odd [-C DIR] [--no-pager] COMMAND [flags] [arguments]\n")
+	wide := map[bool]int{false: 8, true: 16}[all]
 	for _, g := range groups {
-		if !g.everyday {
+		if !all && !g.everyday {
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s\n", g.title)
 		for _, v := range g.verbs {
-			fmt.Fprintf(&b, "  %-8s %s\n", v.Name, v.Usage)
-		}
-	}
-	b.WriteString("\nodd help COMMAND shows a command's flags and an example; odd help all lists every command.\n")
-	b.WriteString("Next step here: " + next + "\n")
-	return b.String()
-}
-
-// allPage returns the page that odd help all prints: every verb, with the verbs below it.
-func allPage(groups []section) string {
-	var b strings.Builder
-	b.WriteString("odd " + summary + ".\n" + terms + "\n\n" + usageLine)
-	for _, g := range groups {
-		fmt.Fprintf(&b, "\n%s\n", g.title)
-		for _, v := range g.verbs {
-			fmt.Fprintf(&b, "  %-16s %s\n", v.Name, v.Usage)
-			if len(v.Subcommands) == 0 {
-				continue
-			}
+			fmt.Fprintf(&b, "  %-*s %s\n", wide, v.Name, v.Usage)
 			var below []string
 			for _, s := range v.Subcommands {
 				below = append(below, s.Name)
 			}
-			fmt.Fprintf(&b, "  %-16s   %s\n", "", strings.Join(below, ", "))
+			if all && len(below) > 0 {
+				fmt.Fprintf(&b, "  %-*s   %s\n", wide, "", strings.Join(below, ", "))
+			}
 		}
 	}
-	b.WriteString("\nodd help COMMAND shows a command's flags and an example.\n" +
-		"odd -C DIR COMMAND runs it as if started in DIR. odd --version prints the version.\n" +
-		"Long output goes through a pager at a terminal: ODD_PAGER, or the one that git uses. cat is none.\n" + exits + "\n")
-	return b.String()
+	return b.String() + "\nodd help COMMAND shows a command's flags and an example" + foot + "\n"
 }
 
 // helpVerb returns odd help; helpFlag turns odd help VERB into odd VERB --help.
@@ -101,13 +81,14 @@ func helpVerb(env Env, groups []section) *cli.Command {
 		if c.Args().First() != "all" {
 			return printHelp(c, env, groups)
 		}
-		_, err := io.WriteString(c.App.Writer, allPage(groups))
+		_, err := io.WriteString(c.App.Writer, helpPage(groups, true, ".\nodd -C DIR COMMAND runs it as if started in DIR. odd --version prints the version.\n"+
+			"Long output goes through a pager at a terminal: ODD_PAGER, or the one that git uses. cat is none.\n"+exits))
 		return err
 	}}
 }
 
 func printHelp(c *cli.Context, env Env, groups []section) error {
-	_, err := io.WriteString(c.App.Writer, helpPage(groups, nextStep(env)))
+	_, err := io.WriteString(c.App.Writer, helpPage(groups, false, "; odd help all lists every command.\nNext step here: "+nextStep(env)))
 	return err
 }
 
@@ -146,26 +127,15 @@ func flagLine(line, name string) string {
 	return flag + "\t" + use
 }
 
-const leafHelp = `{{.HelpName}}: {{.Usage}}
+const verbHelp = `{{.HelpName}}: {{.Usage}}
 
-Usage: {{.HelpName}}{{if .VisibleFlags}} [flags]{{end}}{{if .ArgsUsage}} {{.ArgsUsage}}{{end}}
-{{if .VisibleFlags}}
-Flags
-{{range .VisibleFlags}}  {{.}}
-{{end}}{{end}}{{if .Description}}
-Example
-{{indent 2 .Description}}
-{{end}}
-` + exits + "\n"
-
-const groupHelp = `{{.HelpName}}: {{.Usage}}
-
-Usage: {{with .UsageText}}{{$.HelpName}}{{.}}
+Usage: {{with .UsageText}}{{$.HelpName}}{{.}}{{end}}{{if .VisibleCommands}}{{if .UsageText}}
        {{end}}{{.HelpName}} COMMAND [flags] [arguments]
 
 Commands
 {{range .VisibleCommands}}{{if ne .Name "help"}}  {{printf "%-10s" .Name}}  {{.Usage}}
-{{end}}{{end}}{{if .VisibleFlags}}
+{{end}}{{end}}{{else}}
+{{end}}{{if .VisibleFlags}}
 Flags
 {{range .VisibleFlags}}  {{.}}
 {{end}}{{end}}{{if .Description}}

@@ -139,12 +139,10 @@ func runHookInstall(c *cli.Context, env Env, h gitHook) error {
 	if _, err := h.readOwn(); err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return printJSON(env, map[string]string{"hook": h.name, "path": h.path, "text": string(now)})
+	if !c.Bool("json") {
+		talk(env, "would write %s", h.path)
 	}
-	talk(env, "would write %s", h.path)
-	_, err := env.Stdout.Write(now)
-	return err
+	return showText(env, c.Bool("json"), map[string]string{"hook": h.name, "path": h.path, "text": string(now)}, string(now))
 }
 
 // putHook writes the hook, or removes it for nil, and says what there is now.

@@ -65,11 +65,8 @@ func printBrief(env Env, b invoke.Brief, err error, asJSON bool) error {
 		return tellRefusals(env, no)
 	case err != nil:
 		return err
-	case asJSON:
-		return printJSON(env, map[string]any{"text": string(b.Text), "parts": b.Manifest})
 	}
-	_, err = env.Stdout.Write(b.Text)
-	return err
+	return showText(env, asJSON, map[string]any{"text": string(b.Text), "parts": b.Manifest}, string(b.Text))
 }
 
 func printSends(env Env, b invoke.Brief, to []drain.Receiver, asJSON bool) error {

@@ -34,7 +34,7 @@ func journalVerb(env Env) *cli.Command {
 				"label. To resolve one, add an entry with --closes PLACE (odd help journal\n"+
 				"add).",
 			do(env, runJournalTensions), bundleFlag()),
-		journalTypes(env), journalLint(env))
+		journalLint(env))
 }
 
 // journalFiles is the journal of a bundle as files, with the types its canon knows.

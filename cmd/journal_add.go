@@ -29,8 +29,10 @@ func journalAdd(env Env) *cli.Command {
 			"  --priority P1\n"+
 			"odd journal add D \"Ann owns it\" \"Ann asked for it.\" \\\n"+
 			"  --closes 2026-03-02-ann.tsv:3\n\n"+
-			"TYPE is a letter from odd journal types. - reads the content from stdin. odd\n"+
-			"computes a quality from the fields you give, and names each missing point.",
+			"TYPE is a letter that odd help journal lists, or one of a document with the\n"+
+			"tag encoding-type, which has the tables Type Identity, Field Schema and\n"+
+			"Quality Criteria. - reads the content from stdin. odd computes a quality from\n"+
+			"the fields you give, and names each missing point.",
 		do(env, runJournalAdd), append(fieldFlags(),
 			&cli.StringSliceFlag{Name: "closes", Usage: "close the open question or tension at `FILE:LINE`; repeatable"},
 			&cli.StringFlag{Name: "slug", Usage: "use `NAME` in the file name (default: your own name)"},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -121,54 +120,6 @@ func dayCell(age *int) string {
 		return "-"
 	}
 	return fmt.Sprintf("%dd", *age)
-}
-
-func journalTypes(env Env) *cli.Command {
-	return verb("types", "list the types of journal entries and their fields",
-		"odd journal types\n\n"+
-			"A document with the tag encoding-type adds or changes a type, with the tables\n"+
-			"Type Identity, Field Schema, Trigger Words and Quality Criteria.",
-		do(env, runJournalTypes), bundleFlag())
-}
-
-// typeJSON is a type of entry.
-type typeJSON struct {
-	ID       string          `json:"id"`
-	Name     string          `json:"name"`
-	Fields   []string        `json:"fields"`
-	Triggers []string        `json:"triggers"`
-	Criteria []criterionJSON `json:"criteria"`
-	Source   string          `json:"source,omitempty"`
-}
-
-// criterionJSON is what one point of quality asks for.
-type criterionJSON struct {
-	Name   string `json:"name"`
-	Check  string `json:"check"`
-	Scored bool   `json:"scored"`
-}
-
-func runJournalTypes(c *cli.Context, env Env) error {
-	d, err := openDiary(c, env)
-	if err != nil {
-		return err
-	}
-	tellCanon(env, d.canon)
-	list, rows := []typeJSON{}, [][]string{}
-	for _, t := range d.types {
-		j := typeJSON{t.ID(), t.Name, orEmpty(t.Own()), orEmpty(t.Triggers), []criterionJSON{}, t.Source}
-		quality, scored := "not scored", 0
-		for _, c := range t.Criteria {
-			j.Criteria = append(j.Criteria, criterionJSON{c.Name, c.Check, c.Scored()})
-			if c.Scored() {
-				scored++
-				quality = fmt.Sprintf("%d of %d scored", scored, len(t.Criteria))
-			}
-		}
-		list = append(list, j)
-		rows = append(rows, []string{j.ID, j.Name, or(strings.Join(j.Fields, " "), "-"), quality, or(t.Source, "odd")})
-	}
-	return show(env, c.Bool("json"), list, rows...)
 }
 
 func journalLint(env Env) *cli.Command {

@@ -269,12 +269,8 @@ func runLeaseDraft(c *cli.Context, env Env, v *view, s overview.SlowLoop) error 
 	if s.Facts.ChainErr != nil {
 		return fmt.Errorf("%s: %w", v.repoPath(gate.GatesPath), s.Facts.ChainErr)
 	}
-	b := gate.PrintLease(v.newDraft(s))
-	if c.Bool("json") {
-		return printJSON(env, map[string]string{"toml": string(b)})
-	}
-	_, err := env.Stdout.Write(b)
-	return err
+	b := string(gate.PrintLease(v.newDraft(s)))
+	return showText(env, c.Bool("json"), map[string]string{"toml": b}, b)
 }
 
 // newDraft returns a draft as a whole lease.toml: the lease that is drafted or suspended,

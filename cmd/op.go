@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -144,11 +143,8 @@ func runOpDiff(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return printJSON(env, map[string]string{"op": o.ID, "base": o.Fact(pipeline.FactBase), "candidate": o.Fact(pipeline.FactCandidate), "patch": string(b)})
-	}
-	_, err = io.WriteString(env.Stdout, diffText(env, string(b)))
-	return err
+	value := map[string]string{"op": o.ID, "base": o.Fact(pipeline.FactBase), "candidate": o.Fact(pipeline.FactCandidate), "patch": string(b)}
+	return showText(env, c.Bool("json"), value, diffText(env, string(b)))
 }
 
 // patchOf returns what an op would have changed: its commit against its base, or where
@@ -184,11 +180,7 @@ func runOpTrace(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	if err := v.addLanded(c.Context, tree, s.Op()); err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return printJSON(env, tree)
-	}
-	_, err := fmt.Fprint(env.Stdout, pipeline.Render(tree, func(n int64) string { return budget.MicroUSD(n).String() }))
-	return err
+	return showText(env, c.Bool("json"), tree, pipeline.Render(tree, func(n int64) string { return budget.MicroUSD(n).String() }))
 }
 
 // addLanded hangs the person's commit that merged what the op proposed below the
@@ -232,15 +224,11 @@ func runOpPrompt(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return printJSON(env, all)
-	}
+	text := ""
 	for i, p := range all {
-		if _, err := fmt.Fprintf(env.Stdout, "%s==> %s <==\n%s\n", strings.Repeat("\n", min(i, 1)), p.File, strings.TrimRight(okf.Visible(p.Text), "\n")); err != nil {
-			return err
-		}
+		text += fmt.Sprintf("%s==> %s <==\n%s\n", strings.Repeat("\n", min(i, 1)), p.File, strings.TrimRight(okf.Visible(p.Text), "\n"))
 	}
-	return nil
+	return showText(env, c.Bool("json"), all, text)
 }
 
 // readPrompts returns the briefs that the run of an op kept, those of its last session

@@ -119,6 +119,15 @@ func showPage(env Env, asJSON bool, value any, page string) error {
 	return printPage(env, page)
 }
 
+// showText prints value as JSON, or a text that goes to a pipe as it is.
+func showText(env Env, asJSON bool, value any, text string) error {
+	if asJSON {
+		return printJSON(env, value)
+	}
+	_, err := io.WriteString(env.Stdout, text)
+	return err
+}
+
 // printPage prints a page, broken between words where a terminal is too narrow for it.
 func printPage(env Env, page string) error {
 	_, err := io.WriteString(foldedOutput(env), page)

@@ -86,7 +86,7 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 	if err != nil {
 		return err
 	}
-	from, to, err := resolveRange(ctx, r, spec)
+	from, to, err := resolveRange(ctx, r, "check", spec)
 	if err != nil {
 		return err
 	}
@@ -140,18 +140,19 @@ func historyHere(env Env) (*repo.Repo, error) {
 
 // resolveRange resolves the two ends of A..B. A missing B is HEAD. An A of zeros, which
 // is what a forge calls the state before a branch's first push, is the beginning.
-func resolveRange(ctx context.Context, r *repo.Repo, spec string) (from, to repo.OID, err error) {
+func resolveRange(ctx context.Context, r *repo.Repo, verb, spec string) (from, to repo.OID, err error) {
 	a, b, ok := strings.Cut(spec, "..")
 	if !ok || a == "" || strings.HasPrefix(b, ".") {
-		return "", "", usage("check: --range %q; write it as A..B, or use --all", spec)
+		return "", "", usage("%s: %q; write the range as A..B", verb, spec)
 	}
 	if strings.Trim(a, "0") != "" {
-		if from, err = r.Resolve(ctx, a); err != nil {
-			return "", "", fmt.Errorf("check: %w", err)
-		}
+		from, err = r.Resolve(ctx, a)
 	}
-	if to, err = r.Resolve(ctx, or(b, "HEAD")); err != nil {
-		return "", "", fmt.Errorf("check: %w", err)
+	if err == nil {
+		to, err = r.Resolve(ctx, or(b, "HEAD"))
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", verb, err)
 	}
 	return from, to, nil
 }
@@ -209,9 +210,10 @@ func tellProof(env Env, report verify.Report, explained bool) {
 func printExplained(env Env, report verify.Report) error {
 	var b strings.Builder
 	for i, row := range report.Rows {
-		b.WriteString(strings.Repeat("\n", min(i, 1)) + layout.Fold(fmt.Sprintf("%d %s", row.N, row.Promise), env.terminalWidth()) + fmt.Sprintf("\n%s checked: %d\n", row.Unit, row.Checked))
-		for _, part := range [][2]string{{"read", row.Reads}, {"recomputed", row.Compares}, {"not provable from git", row.Attested}} {
-			b.WriteString(layout.Fold("  "+part[0]+": "+part[1], env.terminalWidth()) + "\n")
+		head := strings.Repeat("\n", min(i, 1)) + layout.Fold(fmt.Sprintf("%d %s", row.N, row.Promise), env.terminalWidth())
+		fmt.Fprintf(&b, "%s\n%s checked: %d\n", head, row.Unit, row.Checked)
+		for _, part := range []string{"read: " + row.Reads, "recomputed: " + row.Compares, "not provable from git: " + row.Attested} {
+			b.WriteString(layout.Fold("  "+part, env.terminalWidth()) + "\n")
 		}
 	}
 	_, err := io.WriteString(env.Stdout, b.String())

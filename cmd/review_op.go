@@ -172,11 +172,7 @@ func runEmission(ctx context.Context, env Env, name string, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, prompt{file, string(b)})
 	}
-	if env.Terminal {
-		b = []byte(okf.Visible(string(b)))
-	}
-	_, err = env.Stdout.Write(b)
-	return err
+	return printText(env, string(b))
 }
 
 // readKept reads a file of the tree that a run kept; the tree "" has none.

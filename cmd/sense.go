@@ -177,7 +177,7 @@ func (v *view) findings(ctx context.Context, files []string, spec string) (out [
 	if spec != "" || len(files) == 0 {
 		var from, to repo.OID
 		if spec != "" {
-			from, to, err = resolveRange(ctx, v.repo, spec)
+			from, to, err = resolveRange(ctx, v.repo, "--range", spec)
 		} else {
 			to, err = v.repo.Resolve(ctx, "HEAD")
 		}

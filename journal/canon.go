@@ -92,9 +92,7 @@ func (p *canonParser) parse() (Type, bool) {
 	if t, ok = p.parseIdentity(id); !ok {
 		return t, false
 	}
-	t.Source = p.doc.Name
 	t.Fields = p.parseFields(seen["field schema"])
-	t.Triggers = parseTriggers(seen["trigger words"])
 	t.Criteria = p.parseCriteria(seen["quality criteria"], t)
 	return t, true
 }
@@ -163,28 +161,6 @@ func parseFieldName(s string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(stripMarkup(s)))
 }
 
-func parseTriggers(s section) []string {
-	var text []string
-	for _, l := range s.lines {
-		if l.code && fenceMark(l.text) == "" {
-			text = append(text, strings.Split(l.text, ",")...)
-		}
-	}
-	if text == nil {
-		_, rows := parseTable(s.lines)
-		for _, r := range rows {
-			text = append(text, strings.Split(r.cells[0], ",")...)
-		}
-	}
-	var out []string
-	for _, w := range text {
-		if w = stripMarkup(w); w != "" {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
 // parseCriteria reads the table. A check of a field that t does not have is a problem and is not scored.
 func (p *canonParser) parseCriteria(s section, t Type) []Criterion {
 	fields := append([]string{"title", "body"}, t.Fields...)
@@ -243,9 +219,6 @@ func (p *canonParser) mergeType(r Registry, t Type) Registry {
 		t.Fields = was.Fields
 	}
 	t.Extra = slices.DeleteFunc(slices.Clone(was.Extra), func(f string) bool { return slices.Contains(t.Fields, f) })
-	if t.Triggers == nil {
-		t.Triggers = was.Triggers
-	}
 	if t.Criteria == nil {
 		t.Criteria = was.Criteria
 	}

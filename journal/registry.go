@@ -16,9 +16,7 @@ type Type struct {
 	Name          string   // typeName
 	Fields        []string // of shape B, after the letter and without the facet
 	Extra         []string // fields that only shape A has, behind its content
-	Triggers      []string // words that suggest this type for a text without one
 	Criteria      []Criterion
-	Source        string // the document that adds or refines it, "" for odd's own
 }
 
 // ID returns the type as people write it: the letter, and the facet after a "-".
