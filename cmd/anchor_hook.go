@@ -51,23 +51,20 @@ func hookFlags() []cli.Flag {
 // settingsFile is one settings file of a harness: where it is, and its name for a person.
 type settingsFile struct{ path, name string }
 
+// hookFile returns the settings file that the flags name: without one, the project's.
 func hookFile(env Env, c *cli.Context) (settingsFile, error) {
-	if _, err := oneFlag(c, "local", "file"); err != nil {
-		return settingsFile{}, err
-	}
-	local, file := c.Bool("local"), c.String("file")
-	if file != "" {
-		return settingsFile{env.absPath(file), file}, nil
-	}
-	r, err := repo.Open(env.Dir, env.Environ)
+	which, err := oneFlag(c, "local", "file")
 	if err != nil {
 		return settingsFile{}, err
 	}
-	name := ".claude/settings.json"
-	if local {
-		name = ".claude/settings.local.json"
+	if file := c.String("file"); file != "" {
+		return settingsFile{env.absPath(file), file}, nil
 	}
-	return settingsFile{filepath.Join(r.Root(), filepath.FromSlash(name)), name}, nil
+	all, err := harnessFiles(env)
+	if err != nil {
+		return settingsFile{}, err
+	}
+	return all[map[string]int{"local": 1}[which]], nil
 }
 
 // readSettings returns what the file holds, nil if it is not there. It follows no link:
@@ -178,14 +175,12 @@ type hookRow struct {
 
 func runAnchorHookCheck(c *cli.Context, env Env) error {
 	f, err := hookFile(env, c)
+	all := []settingsFile{f}
+	if err == nil && !c.Bool("local") && c.String("file") == "" {
+		all, err = harnessFiles(env)
+	}
 	if err != nil {
 		return err
-	}
-	all := []settingsFile{f}
-	if !c.Bool("local") && c.String("file") == "" {
-		if all, err = harnessFiles(env); err != nil {
-			return err
-		}
 	}
 	var rows []hookRow
 	installed, bad := false, false

@@ -84,18 +84,12 @@ func runDoctor(c *cli.Context, env Env) error {
 		}
 	}
 	faults := 0
-	rows := [][]string{}
-	for _, d := range e.all {
+	err := showList(env, c.Bool("json"), e.all, "", func(d diagnosis) []string {
 		if d.Level == faultLevel {
 			faults++
 		}
-		said := d.Found
-		if d.Mend != "" {
-			said += "; " + d.Mend
-		}
-		rows = append(rows, []string{d.Level, d.Check, said})
-	}
-	err := show(env, c.Bool("json"), e.all, rows...)
+		return []string{d.Level, d.Check, strings.TrimSuffix(d.Found+"; "+d.Mend, "; ")}
+	})
 	if err == nil && faults > 0 {
 		talk(env, "doctor: %s to mend", countNoun(faults, "fault"))
 	}

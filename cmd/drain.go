@@ -105,10 +105,7 @@ func (w *workspace) tellIdle(ctx context.Context) {
 		talk(w.env, "drain: there are no tasks yet; add one with odd task add \"TITLE\"")
 		return
 	}
-	n := map[board.State]int{}
-	for _, t := range v.taskRows() {
-		n[t.State]++
-	}
+	n := v.countStates()
 	var parts []string
 	for _, s := range []struct {
 		state     board.State

@@ -233,7 +233,7 @@ func (p *plan) confirmPage() string {
 			fmt.Fprintf(b, "because: %s (%s, %s) %s\n", id, why.Severity, why.Source, why.Reason)
 		}
 	}
-	changes := append(append([]gate.Change{}, p.out.Diff...), p.also...)
+	changes := p.changedFields()
 	if d := p.o.act.Decision; d != nil {
 		changes = append(changes, gate.Change{Field: "decision", After: d.Decision})
 	}
@@ -359,13 +359,8 @@ func (p *plan) tellDone(env Env, oid repo.OID) error {
 	return printRows(env, [][]string{{r.ID, string(r.Gate), r.Act, or(r.Lease, "-"), string(l.State), string(r.To), shortID(oid)}})
 }
 
-func (p *plan) changedFields() []map[string]string {
-	var out []map[string]string
-	for _, c := range append(append([]gate.Change{}, p.out.Diff...), p.also...) {
-		out = append(out, map[string]string{"field": c.Field, "before": c.Before, "after": c.After})
-	}
-	return out
-}
+// changedFields returns what the act changes, of the lease and beside it.
+func (p *plan) changedFields() []gate.Change { return slices.Concat(p.out.Diff, p.also) }
 
 // describeNext returns where the act leaves a person.
 func (p *plan) describeNext() string {

@@ -148,35 +148,28 @@ func (p *plan) blockTasks(h review.Human) error {
 // disposeProposals writes down what the act makes of proposals: those it is because of
 // are accepted, those about a lease that ended are superseded, and those whose time has passed
 // expire.
-func (p *plan) disposeProposals(context.Context) error {
+func (p *plan) disposeProposals(context.Context) (err error) {
 	row := p.out.Row
 	var b []byte
-	var err error
-	add := func(id string) {
-		if err == nil {
-			b, err = p.slow.Buffer.AppendDisposition(b, gate.Disposition{ID: id, TS: row.TS, By: row.By, Decision: gate.Accepted, Act: row.ID, Reason: row.Reason})
+	for _, of := range []struct {
+		ids           []string
+		made, because string
+	}{
+		{row.Proposals, gate.Accepted, row.Reason},
+		{p.out.Lapsed, gate.Lapsed, "nobody answered it for 30 days"},
+		{p.out.Superseded, gate.Superseded, "lease " + row.Lease + " has ended"},
+	} {
+		for _, id := range of.ids {
+			if b, err = p.slow.Buffer.AppendDisposition(b, gate.Disposition{ID: id, TS: row.TS, By: row.By, Decision: of.made, Act: row.ID, Reason: of.because}); err != nil {
+				return err
+			}
+			p.also = append(p.also, gate.Change{Field: "proposal " + id, Before: "open", After: of.made})
 		}
-	}
-	for _, id := range row.Proposals {
-		add(id)
-		p.also = append(p.also, gate.Change{Field: "proposal " + id, Before: "open", After: gate.Accepted})
-	}
-	for _, id := range p.out.Lapsed {
-		if err == nil {
-			b, err = p.slow.Buffer.AppendDisposition(b, gate.Disposition{ID: id, TS: row.TS, By: row.By, Decision: gate.Lapsed, Act: row.ID, Reason: "nobody answered it for 30 days"})
-		}
-		p.also = append(p.also, gate.Change{Field: "proposal " + id, Before: "open", After: gate.Lapsed})
-	}
-	if len(p.out.Superseded) > 0 && err == nil {
-		b, err = p.slow.Buffer.Supersede(b, row.Lease, row.ID, row.By, row.TS)
-	}
-	for _, id := range p.out.Superseded {
-		p.also = append(p.also, gate.Change{Field: "proposal " + id, Before: "open", After: gate.Superseded})
 	}
 	if len(b) > 0 {
 		p.changes[p.repoPath("proposals/"+strings.ToLower(row.ID)+".jsonl")] = b
 	}
-	return err
+	return nil
 }
 
 // readLocks binds the named tasks to the bytes they have, besides those that are

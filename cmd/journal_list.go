@@ -174,17 +174,10 @@ func runJournalLint(c *cli.Context, env Env) error {
 }
 
 func printLint(c *cli.Context, env Env, found []journalFinding) error {
-	var rows [][]string
-	bad := false
-	for _, f := range found {
-		text := f.Message
-		if f.Warning {
-			text = "warning: " + text
-		}
-		bad = bad || !f.Warning || c.Bool("strict")
-		rows = append(rows, []string{fmt.Sprintf("%s:%d", f.File, f.Line), text})
-	}
-	return orFault(show(env, c.Bool("json"), orEmpty(found), rows...), bad)
+	bad := slices.ContainsFunc(found, func(f journalFinding) bool { return !f.Warning || c.Bool("strict") })
+	return orFault(showList(env, c.Bool("json"), found, "", func(f journalFinding) []string {
+		return []string{fmt.Sprintf("%s:%d", f.File, f.Line), map[bool]string{true: "warning: "}[f.Warning] + f.Message}
+	}), bad)
 }
 
 // fixFiles repairs the files on disk, each whole or not at all, says which rows it

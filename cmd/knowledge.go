@@ -79,19 +79,17 @@ func runBacklinks(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	list, rows := []backlinkJSON{}, [][]string{}
+	var list []backlinkJSON
 	for _, l := range b.graph.Backlinks(a.ID) {
 		list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), served.FactOf(b.graph.ByID(l.From))})
-		text := okf.Visible(l.Text)
+	}
+	return showList(env, c.Bool("json"), list, fmt.Sprintf("no atom links to %s", a.ID), func(l backlinkJSON) []string {
+		text := l.Text
 		if env.Terminal { // where a paragraph on one line would bury the others
 			text = layout.Clip(text, 80)
 		}
-		rows = append(rows, []string{string(l.From), string(l.Kind), b.shownPlace(env, l.Path, l.Line), text})
-	}
-	if len(list) == 0 {
-		talk(env, "no atom links to %s", a.ID)
-	}
-	return show(env, c.Bool("json"), list, rows...)
+		return []string{string(l.Atom.ID), string(l.Kind), b.shownPlace(env, l.Atom.Path, l.Line), text}
+	})
 }
 
 func runExpand(c *cli.Context, env Env) error {

@@ -26,13 +26,6 @@ const (
 	landTold  = 10 // after so many a person is told what it waits for
 )
 
-// writeAsPerson makes a commit by the person that needs no typed confirmation, and
-// lands it. When somebody else was first it looks at the board again and builds
-// anew, so that writers at the same time lose nothing and double nothing.
-func (w *workspace) writeAsPerson(ctx context.Context, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
-	return w.writeBy(ctx, (*view).signCommit, build)
-}
-
 // writeOrStage calls writeBy, or stageChanges where --no-commit asks for it; with --dry-run it only builds.
 func (w *workspace) writeOrStage(c *cli.Context, by committer, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
 	switch {
@@ -56,7 +49,9 @@ func (v *view) byMachine(ctx context.Context, parents []repo.OID, tree repo.OID,
 	return v.repo.MakeOn(ctx, parents, tree, ch, v.machineIdentity(), msg)
 }
 
-// writeBy is writeAsPerson with another author: by makes the commit.
+// writeBy makes a commit that needs no typed confirmation, as by makes it, and lands it. When
+// somebody else was first it looks at the board again and builds anew, so that writers at the
+// same time lose nothing and double nothing.
 func (w *workspace) writeBy(ctx context.Context, by committer, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
 	for try := 0; ; try++ {
 		oid, err := w.writeOnce(ctx, by, build)
@@ -128,6 +123,18 @@ func (v *view) commitFiles(ctx context.Context, ch repo.Changes, msg string) (re
 		return "", err
 	}
 	return v.landPersonal(ctx, []repo.OID{v.tip}, tree, ch, msg)
+}
+
+// treeWith returns the files of a tree or commit with changes.
+func (v *view) treeWith(ctx context.Context, at repo.OID, ch repo.Changes) (fs.FS, error) {
+	tree, err := v.repo.TreeOID(at, "")
+	if err == nil {
+		tree, err = v.repo.WriteTree(ctx, tree, ch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.repo.Tree(tree)
 }
 
 // signCommit makes the person's commit, and where signatures are required refuses one

@@ -269,12 +269,12 @@ func (k *knowledgeServer) openView(ctx context.Context) (*view, error) {
 	if k.src.dir != "" {
 		return nil, refuse("no-board", "odd mcp --bundle %s serves files without tasks; start odd mcp without --bundle", k.src.dir)
 	}
+	if k.src.rev == "" {
+		return openCurrent(ctx, k.env)
+	}
 	w, err := openWorkspace(ctx, k.env)
-	if err != nil || k.src.rev == "" {
-		if err != nil {
-			return nil, err
-		}
-		return w.readCurrent(ctx)
+	if err != nil {
+		return nil, err
 	}
 	v, err := w.openTip(ctx, false)
 	if err != nil {

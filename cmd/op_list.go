@@ -81,7 +81,7 @@ func runOpList(c *cli.Context, env Env, v *view) error {
 	if err != nil {
 		return err
 	}
-	list, rows := []opRow{}, [][]string{}
+	list := []opRow{}
 	for _, o := range inTurn(ops) {
 		list = append(list, opRowOf(o))
 	}
@@ -92,23 +92,15 @@ func runOpList(c *cli.Context, env Env, v *view) error {
 		}
 		list = slices.Insert(list, at, liveRow(b))
 	}
-	for _, r := range list {
-		rows = append(rows, r.rowCells(env))
-	}
-	if c.Bool("json") {
-		return printJSON(env, list)
-	}
-	if ended > 0 && !c.Bool("all") {
-		none := ""
-		if len(list) == 0 {
-			none = "no change waits or is being made; "
-		}
+	switch {
+	case c.Bool("json"):
+	case ended > 0 && !c.Bool("all"):
+		none := map[bool]string{true: "no change waits or is being made; "}[len(list) == 0]
 		talk(env, "op list: %sodd op list --all lists the %s that ended", none, countNoun(ended, "change"))
-	}
-	if len(list) == 0 && ended == 0 {
+	case len(list) == 0 && ended == 0:
 		talk(env, "op list: no agent has changed files yet (proposals of atoms alone are listed by odd review)")
 	}
-	return printRows(env, rows)
+	return showList(env, c.Bool("json"), list, "", func(r opRow) []string { return r.rowCells(env) })
 }
 
 func liveRow(b pipeline.Beat) opRow {

@@ -26,7 +26,7 @@ func runPause(c *cli.Context, env Env, w *workspace) error {
 	if err != nil {
 		return err
 	}
-	oid, err := w.writeAsPerson(c.Context, func(v *view) (repo.Changes, string, error) {
+	oid, err := w.writeBy(c.Context, (*view).signCommit, func(v *view) (repo.Changes, string, error) {
 		if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
 			talk(env, "already paused: %s; odd drain resume lets drains run again", board.PauseReason(b))
 			return nil, "", nil

@@ -174,7 +174,7 @@ func runProposalsAdd(c *cli.Context, env Env) error {
 		return err
 	}
 	var done gate.Proposal
-	oid, err := v.writeAsPerson(c.Context, func(v *view) (repo.Changes, string, error) {
+	oid, err := v.writeBy(c.Context, (*view).signCommit, func(v *view) (repo.Changes, string, error) {
 		var ch repo.Changes
 		if ch, done, err = v.appendProposal(c.Context, p, v.proposalsFile(name)); err != nil {
 			return nil, "", err
@@ -277,7 +277,7 @@ func runDispose(c *cli.Context, env Env, o gate.Disposition) error {
 		}
 	}
 	var said proposalJSON
-	oid, err := v.writeAsPerson(ctx, func(v *view) (repo.Changes, string, error) {
+	oid, err := v.writeBy(ctx, (*view).signCommit, func(v *view) (repo.Changes, string, error) {
 		b, ch, err := v.appendDisposition(&o, v.proposalsFile(name))
 		p, _ := b.ByID(o.ID)
 		said = proposalJSON{p, o.Decision, &o}

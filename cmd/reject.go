@@ -177,15 +177,7 @@ func (v *view) forbidden(reason string) []string {
 
 // indexAdded adds to ch the indexes that list the atom that ch adds.
 func (v *view) indexAdded(ctx context.Context, ch repo.Changes, atom string) error {
-	base, err := v.repo.TreeOID(v.tip, "")
-	if err != nil {
-		return err
-	}
-	tree, err := v.repo.WriteTree(ctx, base, repo.Changes{atom: ch[atom]})
-	if err != nil {
-		return err
-	}
-	merged, err := v.repo.Tree(tree)
+	merged, err := v.treeWith(ctx, v.tip, repo.Changes{atom: ch[atom]})
 	if err != nil {
 		return err
 	}

@@ -254,28 +254,20 @@ func inWords(p review.Proposal, root string) string {
 
 // describeSandbox says in words what the kernel held a program to, as the ledger keeps it.
 func describeSandbox(held string) string {
-	switch {
-	case held == "":
+	switch held {
+	case "":
 		return ""
-	case held == "none":
+	case "none":
 		return "off; the program could read and write what the user can"
 	}
+	words := map[string]string{"landlock": "files restricted (Linux Landlock)", "sockets": "local sockets closed", "reaper": "leftover processes killed", "limits": "resource limits"}
 	var on []string
 	for _, w := range strings.Fields(held) {
-		switch name, _, _ := strings.Cut(w, ":"); name {
-		case "landlock":
-			on = append(on, "files restricted (Linux Landlock)")
-		case "net":
-			on = append(on, "network "+strings.TrimPrefix(w, "net:"))
-		case "sockets":
-			on = append(on, "local sockets closed")
-		case "reaper":
-			on = append(on, "leftover processes killed")
-		case "limits":
-			on = append(on, "resource limits")
-		default:
-			on = append(on, w)
+		name, value, _ := strings.Cut(w, ":")
+		if name == "net" {
+			w = "network " + value
 		}
+		on = append(on, or(words[name], w))
 	}
 	return "on: " + strings.Join(on, ", ")
 }

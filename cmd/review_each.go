@@ -374,14 +374,7 @@ func (w *walker) giveToRole(ctx context.Context, a proposedAtom, d review.Decide
 
 // loadEdited loads the bundle of the proposal with b in place of an atom's file.
 func (w *walker) loadEdited(ctx context.Context, a proposedAtom, b []byte) (*okf.Graph, []okf.Problem, error) {
-	tree, err := w.repo.TreeOID(repo.OID(w.Commit), "")
-	if err != nil {
-		return nil, nil, err
-	}
-	if tree, err = w.repo.WriteTree(ctx, tree, repo.Changes{a.at.Path: b}); err != nil {
-		return nil, nil, err
-	}
-	files, err := w.repo.Tree(tree)
+	files, err := w.treeWith(ctx, repo.OID(w.Commit), repo.Changes{a.at.Path: b})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -65,10 +65,7 @@ func runStatusLine(ctx context.Context, env Env) error {
 	if err != nil {
 		return nil
 	}
-	n := map[board.State]int{}
-	for _, t := range v.taskRows() {
-		n[t.State]++
-	}
+	n := v.countStates()
 	var parts []string
 	if _, err := fs.Stat(v.bundle, "pause.toml"); err == nil {
 		parts = append(parts, "paused")

@@ -211,8 +211,8 @@ func (v *view) summarizeTasks(dirty []string) (tasksRecord, error) {
 	if len(dirty) == 0 && json.Unmarshal(v.repo.Cached(tasksCache), &known) == nil && known.Odd == oddVersion() && known.Tip == v.tip {
 		return known, nil
 	}
-	now := tasksRecord{Odd: oddVersion(), Tip: v.tip, taskSummary: taskSummary{Tasks: map[board.State]int{}}, Drift: v.countDrift()}
-	now.countTasks(v.taskRows())
+	now := tasksRecord{Odd: oddVersion(), Tip: v.tip, taskSummary: taskSummary{Tasks: v.countStates()}, Drift: v.countDrift()}
+	now.nameTasks(v.taskRows())
 	now.Unread, now.Waits, now.Direction = len(v.unreadProblems()), firstOfRows(v.taskRows()), board.DirectionOf(v.graph, v.taskRows())
 	if len(dirty) > 0 {
 		return now, nil
@@ -224,10 +224,9 @@ func (v *view) summarizeTasks(dirty []string) (tasksRecord, error) {
 	return now, err
 }
 
-// countTasks counts tasks by state and names those that wait for a person or are blocked.
-func (s *tasksRecord) countTasks(tasks []*board.Row) {
+// nameTasks names the tasks that wait for a person or are blocked.
+func (s *tasksRecord) nameTasks(tasks []*board.Row) {
 	for _, t := range tasks {
-		s.Tasks[t.State]++
 		switch t.State {
 		case board.Review:
 			s.Review = append(s.Review, string(t.ID))

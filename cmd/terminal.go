@@ -104,51 +104,52 @@ func takesTask(verb string, s board.State) bool {
 	return true
 }
 
-// taskArg returns the single argument of a verb that takes a task. Where it is missing, a person
-// at a terminal picks one of those that it works on.
-func taskArg(c *cli.Context, env Env) (string, error) {
+// pickArg returns the single argument of a verb. Where it is missing, a person at a terminal picks
+// one of the rows, named by their first cells; without any, none says why.
+func pickArg(c *cli.Context, env Env, what, none string, rows func() ([][]string, error)) (string, error) {
 	if c.NArg() > 0 || !env.canAsk() || c.Bool("json") {
 		return c.Args().First(), oneArg(c)
 	}
-	v, err := openTasks(c.Context, env)
+	list, err := rows()
 	if err != nil {
 		return "", err
 	}
-	var rows [][]string
-	for _, t := range v.taskRows() {
-		if t.State != board.Done && takesTask(c.Command.Name, t.State) {
-			rows = append(rows, []string{string(t.ID), string(t.State), t.Title})
-		}
+	if len(list) == 0 {
+		return "", usage("%s: want one argument, %s", verbOf(c), none)
 	}
-	if len(rows) == 0 {
-		return "", usage("%s: want one argument, a task, and none is in a state for it; odd task list shows the tasks", verbOf(c))
-	}
-	return env.newQuestions().pickRow(c.Context, "task", rows)
+	return env.newQuestions().pickRow(c.Context, what, list)
 }
 
-// opArg returns the single argument of a verb that takes a change. Where it is missing, a
-// person at a terminal picks one: those that wait first, then the latest.
+// taskArg returns the argument of a verb that takes a task; a person picks one of those that it works on.
+func taskArg(c *cli.Context, env Env) (string, error) {
+	return pickArg(c, env, "task", "a task, and none is in a state for it; odd task list shows the tasks", func() (rows [][]string, err error) {
+		v, err := openTasks(c.Context, env)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range v.taskRows() {
+			if t.State != board.Done && takesTask(c.Command.Name, t.State) {
+				rows = append(rows, []string{string(t.ID), string(t.State), t.Title})
+			}
+		}
+		return rows, nil
+	})
+}
+
+// opArg returns the argument of a verb that takes a change; a person picks one of the 20 that wait
+// first, or are the latest.
 func opArg(c *cli.Context, env Env) (string, error) {
-	const most = 20
-	if c.NArg() > 0 || !env.canAsk() || c.Bool("json") {
-		return c.Args().First(), oneArg(c)
-	}
-	v, err := openFiles(c.Context, env)
-	if err != nil {
-		return "", err
-	}
-	ops, err := v.state.Ops()
-	if err != nil {
-		return "", err
-	}
-	var rows [][]string
-	for _, o := range inTurn(ops) {
-		rows = append(rows, []string{shortOp(o.ID), o.Task, opRowOf(o).stateText()})
-	}
-	if len(rows) == 0 {
-		return "", usage("%s: want one argument, an op, and no agent has changed files yet", verbOf(c))
-	}
-	return env.newQuestions().pickRow(c.Context, "op", rows[:min(most, len(rows))])
+	return pickArg(c, env, "op", "an op, and no agent has changed files yet", func() (rows [][]string, err error) {
+		v, err := openFiles(c.Context, env)
+		if err != nil {
+			return nil, err
+		}
+		ops, err := v.state.Ops()
+		for _, o := range inTurn(ops)[:min(20, len(ops))] {
+			rows = append(rows, []string{shortOp(o.ID), o.Task, opRowOf(o).stateText()})
+		}
+		return rows, err
+	})
 }
 
 // progress tells what is going on: one line that is rewritten on a terminal,

@@ -46,6 +46,14 @@ func (v *view) inReview() []*board.Row {
 	return slices.DeleteFunc(slices.Clone(v.taskRows()), func(t *board.Row) bool { return t.State != board.Review })
 }
 
+func (v *view) countStates() map[board.State]int {
+	n := map[board.State]int{}
+	for _, t := range v.taskRows() {
+		n[t.State]++
+	}
+	return n
+}
+
 // allTasks returns all of the tasks on the board, in id order.
 func (v *view) allTasks() []board.Task { return v.whole() }
 

@@ -174,7 +174,11 @@ func stateOf(f File) State {
 
 // Change is one field of the lease before and after, as lease.toml writes its value; "" for
 // none.
-type Change struct{ Field, Before, After string }
+type Change struct {
+	Field  string `json:"field"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
 
 // diffLeases returns the fields that differ, in the order of lease.toml.
 func diffLeases(before, after File) []Change {

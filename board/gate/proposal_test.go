@@ -240,33 +240,6 @@ func TestDisposedInTwoClones(t *testing.T) {
 	}
 }
 
-func TestSupersede(t *testing.T) {
-	t.Parallel()
-	of := func(lease string) func(*Proposal) { return func(p *Proposal) { p.Lease = lease } }
-	b := read(t, propose(t, newProposal("P-1", "a", of("L-0001")), newProposal("P-2", "b", of("L-0002")), newProposal("P-3", "c"), newProposal("P-4", "d", of("L-0001"))))
-	mine, err := b.AppendDisposition(nil, Disposition{ID: "P-4", TS: nine, By: "human:ann@example.org", Decision: Accepted, Act: "G-0003"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mine, err = b.Supersede(mine, "L-0001", "G-0003", "human:ann@example.org", nine)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.ReadProposals(mine); err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]string{}
-	for id, d := range b.Dispositions {
-		got[id] = d.Decision
-	}
-	if diff := cmp.Diff(map[string]string{"P-1": Superseded, "P-4": Accepted}, got); diff != "" {
-		t.Error(diff)
-	}
-	if _, err := b.Supersede(nil, "", "G-0003", "human:ann@example.org", nine); err == nil {
-		t.Error("superseded what belongs to no lease")
-	}
-}
-
 func TestAppendAll(t *testing.T) {
 	t.Parallel()
 	many := func(n int, sev Severity) (out []Proposal) {

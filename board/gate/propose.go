@@ -2,7 +2,6 @@ package gate
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,26 +120,6 @@ func (b Buffer) AppendDisposition(file []byte, d Disposition) ([]byte, error) {
 		return nil, err
 	}
 	return slices.Concat(file, line), nil
-}
-
-// Supersede disposes of every open proposal about a lease that the act ended.
-func (b Buffer) Supersede(file []byte, lease, act, by string, now time.Time) ([]byte, error) {
-	if lease == "" {
-		return nil, errors.New("supersede: no lease")
-	}
-	all, err := b.withFile(file)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range all.Open() {
-		if p.Lease != lease {
-			continue
-		}
-		if file, err = b.AppendDisposition(file, Disposition{ID: p.ID, TS: now, By: by, Decision: Superseded, Act: act, Reason: "lease " + lease + " has ended"}); err != nil {
-			return nil, err
-		}
-	}
-	return file, nil
 }
 
 // Unheard drops proposals that repeat an earlier one: with the same key, if that was answered, or
