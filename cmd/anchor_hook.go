@@ -40,7 +40,6 @@ func anchorHook(env Env) *cli.Command {
 			do(env, runAnchorHookCheck), hookFlags()...))
 }
 
-// hookFlags say which settings file is meant; without one, the project's.
 func hookFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "local", Usage: "use .claude/settings.local.json, for this clone only"},
@@ -116,7 +115,6 @@ func byAgent(env Env, verb string) error {
 	return nil
 }
 
-// editHook writes the settings file as edit makes it from what it holds.
 func editHook(c *cli.Context, env Env, edit func(string, []byte) ([]byte, error)) error {
 	f, err := hookFile(env, c)
 	if err == nil {
@@ -166,7 +164,6 @@ func harnessFiles(env Env) ([]settingsFile, error) {
 	return all, nil
 }
 
-// hookRow is one settings file as check tells it.
 type hookRow struct {
 	File  string           `json:"file"`
 	State anchor.HookState `json:"state"`

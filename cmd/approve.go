@@ -71,7 +71,6 @@ func approveVerb(env Env) *cli.Command {
 		yesFlag())
 }
 
-// approval is what the person asked for.
 type approval struct {
 	name      string
 	verify    review.Verify

@@ -44,7 +44,6 @@ func byID(atoms []proposedAtom) map[okf.ID]review.Path {
 	return out
 }
 
-// takenPart is what a person takes of a proposal.
 type takenPart struct {
 	review.Proposal // of what is taken
 	left            []review.LeftOut

@@ -270,7 +270,6 @@ func (w *workspace) checkDecider(ctx context.Context, act string, at review.Plac
 	return p, review.Allowed(act, p, at)
 }
 
-// personPlace returns where the person is, as far as it can be told.
 func (w *workspace) personPlace() review.Place {
 	return review.Place{CI: w.env.inCI(), Session: w.env.agentSign(), Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
 }

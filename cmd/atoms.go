@@ -234,7 +234,6 @@ func (b bundle) shownPath(env Env, file string) string {
 	return full
 }
 
-// factCells returns the id, type and title of an atom, as far as they can be seen.
 func factCells(f served.Fact) []string {
 	return []string{okf.Visible(string(f.ID)), okf.Visible(f.Type), titleCell(f.Title)}
 }

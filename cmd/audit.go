@@ -183,7 +183,6 @@ type auditReport struct {
 	near string // a file of the change that is there at its end
 }
 
-// newReport compares what the session said with the change.
 func (a *auditRun) newReport(o auditOptions, said drain.Spoken) auditReport {
 	r := auditReport{
 		Range: o.spec, Base: string(a.from), Head: string(a.to), Run: a.run, Claims: a.claims.Path, Files: len(a.change.Files), Records: a.change.Records, Cut: a.cut,
@@ -229,7 +228,6 @@ func printAudit(env Env, o auditOptions, r auditReport) error {
 	return nil
 }
 
-// locateFindings gives the findings the shape of a report.
 func (r auditReport) locateFindings() []reportFinding {
 	var out []reportFinding
 	if r.Failure != "" {
@@ -267,7 +265,6 @@ func describeFinding(f audit.Judged) string {
 	return text
 }
 
-// auditRun is a change, and what it is judged by.
 type auditRun struct {
 	repo     *repo.Repo
 	from, to repo.OID
@@ -282,7 +279,6 @@ type auditRun struct {
 	run      string // of the record, "" off it
 }
 
-// openAudit reads the change, and the rules that held before it.
 func openAudit(ctx context.Context, env Env, o auditOptions) (*auditRun, error) {
 	r, err := historyHere(env)
 	if err != nil {

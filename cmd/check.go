@@ -104,7 +104,6 @@ func readCheck(c *cli.Context, env Env) (checkOptions, error) {
 	return o, err
 }
 
-// checkReport is what odd check --json prints.
 type checkReport struct {
 	Status     string        `json:"status"` // OK or FINDINGS, as the exit code has it
 	Conformant bool          `json:"conformant"`

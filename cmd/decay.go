@@ -98,7 +98,6 @@ func (v *view) findOverdue(ctx context.Context) (*overview.Memory, []gate.Propos
 	return m, ps, err
 }
 
-// appendOverdue appends what is overdue to a writer's file.
 func (v *view) appendOverdue(ctx context.Context, file string) (repo.Changes, []gate.Proposal, error) {
 	m, ps, err := v.findOverdue(ctx)
 	if err != nil {

@@ -37,7 +37,6 @@ const (
 	faultLevel = "fault"
 )
 
-// diagnosis is one line of odd doctor.
 type diagnosis struct {
 	Check string `json:"check"`
 	Level string `json:"level"`
@@ -45,7 +44,6 @@ type diagnosis struct {
 	Mend  string `json:"mend,omitempty"` // what to do, a command where there is one
 }
 
-// examination collects what odd doctor finds.
 type examination struct {
 	env  Env
 	repo *repo.Repo

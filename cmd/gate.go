@@ -118,7 +118,6 @@ func gateCommand(env Env, g gate.Gate, use, example string, flags ...cli.Flag) *
 		}), flags...)
 }
 
-// gateOptions is what a person asks of a gate.
 type gateOptions struct {
 	act        gate.Act
 	file       *gate.File // --draft or --revise

@@ -86,7 +86,6 @@ func openToDecide(ctx context.Context, env Env, act string) (*view, error) {
 	return w.readBoard(ctx, true)
 }
 
-// mayDecide refuses places where no person is.
 func (w *workspace) mayDecide(ctx context.Context, act string) error {
 	_, err := w.checkDecider(ctx, act, w.personPlace())
 	return err
@@ -134,7 +133,6 @@ func (w *workspace) actTime() time.Time {
 	return now
 }
 
-// completeAct completes what the person asked for with what the board says.
 func (p *plan) completeAct(ctx context.Context) error {
 	who, err := p.repo.Identity(ctx)
 	if err != nil {

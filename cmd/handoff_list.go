@@ -87,7 +87,6 @@ func handoffShow(env Env) *cli.Command {
 		on(env, openHandoffs, runHandoffShow))
 }
 
-// handoffJSON is a handoff as --json prints it.
 type handoffJSON struct {
 	ID            string               `json:"id"`
 	File          string               `json:"file"`

@@ -18,7 +18,6 @@ const summary = "keeps a team's knowledge and tasks as files in git; agents prop
 // terms explains the words that help uses most.
 const terms = "An atom is one markdown note. The board is the branch that holds the tasks. A proposal is an agent's commit on a review branch."
 
-// section is one block of odd help.
 type section struct {
 	title    string
 	everyday bool // shown by odd help; the others only by odd help all

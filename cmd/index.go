@@ -29,7 +29,6 @@ func indexVerb(env Env) *cli.Command {
 		bundleFlag())
 }
 
-// indexJSON is one index file that is not as it should be.
 type indexJSON struct {
 	Path  string         `json:"path"`
 	State okf.IndexState `json:"state"`

@@ -40,7 +40,6 @@ func initVerb(env Env) *cli.Command {
 		&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"})
 }
 
-// initOptions is what a person asked odd init for.
 type initOptions struct {
 	roles, docs         []string
 	agent, monthly      string
@@ -379,7 +378,6 @@ func (o *initOptions) takeDocs(files fs.FS, s string) error {
 	return nil
 }
 
-// usesReader reports that the built-in reader reads the documents.
 func (o *initOptions) usesReader(files fs.FS) bool {
 	return cmp.Or(o.agent, configIn(files).Session.Substrate) == "extract"
 }

@@ -35,7 +35,6 @@ func configIn(files fs.FS) config.Config {
 	return config.Default()
 }
 
-// firstTask is the file of the task that odd init makes.
 const firstTask = "read-our-documents.md"
 
 // starterFiles returns what init lays out. Where odd.toml is there already its
@@ -110,7 +109,6 @@ func bundleSamples(root string) []string {
 	return paths
 }
 
-// newConfig returns the odd.toml of what a person asked for.
 func (o initOptions) newConfig() ([]byte, error) {
 	b := config.Template()
 	for _, set := range []struct {

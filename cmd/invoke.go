@@ -94,7 +94,6 @@ func invokeFlags() []cli.Flag {
 	}
 }
 
-// invocation is what the command line asks for.
 type invocation struct {
 	call                             contract.Call
 	task                             string
@@ -236,7 +235,6 @@ func (w *workspace) confirmOverride(ctx context.Context, o *contract.Override) (
 	return h.By(), err
 }
 
-// agentVerb holds the verbs for agent sessions outside the board.
 func agentVerb(env Env) *cli.Command {
 	return group("agent", "run one agent now, outside odd drain; audits, handoffs, personas",
 		"odd agent run --role explorer --task \"What stops the ferry?\"\n"+

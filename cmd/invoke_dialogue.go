@@ -92,7 +92,6 @@ func (d *dialogue) askAtKeyboard(ctx context.Context, t invoke.Turn) (string, er
 	}
 }
 
-// nextLine returns the next line, unless ctx ends first.
 func (d *dialogue) nextLine(ctx context.Context) (typedLine, error) {
 	select {
 	case l, open := <-d.lines:

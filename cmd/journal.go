@@ -143,7 +143,6 @@ func stateOf(r journal.Registry, e journal.Noted) string {
 
 func (r journalRow) placeText() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
 
-// tensionJSON is an unresolved tension.
 type tensionJSON struct {
 	journalRow
 	Stale bool       `json:"stale"`

@@ -40,7 +40,6 @@ func journalAdd(env Env) *cli.Command {
 			noCommitFlag())...)
 }
 
-// journalField is a field that has a flag of its own.
 type journalField struct{ name, usage string }
 
 func journalFields() []journalField {
@@ -151,7 +150,6 @@ func runJournalAdd(c *cli.Context, env Env) error {
 	return added.printAdded(env, c.Bool("json"))
 }
 
-// addedJSON is what odd journal add --json prints.
 type addedJSON struct {
 	Name    string          `json:"name,omitempty"` // of the entry, for --closes
 	File    string          `json:"file"`

@@ -84,12 +84,11 @@ func journalOpens(env Env) *cli.Command {
 		do(env, runJournalOpens), bundleFlag())
 }
 
-// openJSON is an open question: Age is in whole days, nil where its file's name has no date.
 type openJSON struct {
 	journalRow
 	Priority string `json:"priority,omitempty"`
 	Owner    string `json:"owner,omitempty"`
-	Age      *int   `json:"age_days"`
+	Age      *int   `json:"age_days"` // nil where its file's name has no date
 }
 
 func runJournalOpens(c *cli.Context, env Env) error {

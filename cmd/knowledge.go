@@ -11,7 +11,6 @@ import (
 	"github.com/odd-cli/odd/okf/served"
 )
 
-// knowledgeVerb holds the verbs that follow links between atoms and keep listings.
 func knowledgeVerb(env Env) *cli.Command {
 	return group("knowledge", "follow links between atoms, draw the graph, write index files",
 		"odd knowledge related shore-lead\n"+
@@ -66,7 +65,6 @@ func runRelated(c *cli.Context, env Env) error {
 	})
 }
 
-// backlinkJSON is one edge that arrives, and the atom it comes from.
 type backlinkJSON struct {
 	Kind okf.EdgeKind `json:"kind"`
 	Line int          `json:"line"`

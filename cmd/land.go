@@ -44,7 +44,6 @@ func (w *workspace) writeOrStage(c *cli.Context, by committer, build func(*view)
 // committer makes a commit of changes on a tree, in somebody's name.
 type committer func(v *view, ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error)
 
-// byMachine commits in the agent's name.
 func (v *view) byMachine(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
 	return v.repo.MakeOn(ctx, parents, tree, ch, v.machineIdentity(), msg)
 }
@@ -125,7 +124,6 @@ func (v *view) commitFiles(ctx context.Context, ch repo.Changes, msg string) (re
 	return v.landPersonal(ctx, []repo.OID{v.tip}, tree, ch, msg)
 }
 
-// treeWith returns the files of a tree or commit with changes.
 func (v *view) treeWith(ctx context.Context, at repo.OID, ch repo.Changes) (fs.FS, error) {
 	tree, err := v.repo.TreeOID(at, "")
 	if err == nil {
@@ -211,7 +209,6 @@ func addedLines(now []byte, before [][]byte) []byte {
 // committed: history is read by that, and a commit may be an hour from it.
 const promptly = 45 * time.Minute
 
-// noteDecided notes that an act tells of the moment now.
 func (w *workspace) noteDecided(now time.Time) {
 	if w.decided.IsZero() {
 		w.decided = now

@@ -81,7 +81,6 @@ func (v *view) slowLoopOf(dirty []string) (overview.SlowLoop, error) {
 	return s, nil
 }
 
-// leaseJSON is the lease as odd gate lease --json tells it.
 type leaseJSON struct {
 	Required   bool          `json:"required"` // odd.toml [governance] lease
 	ID         string        `json:"id,omitempty"`

@@ -102,7 +102,6 @@ func runServers(c *cli.Context, env Env) error {
 	})
 }
 
-// listedServer is what odd mcp servers --json prints of each.
 type listedServer struct {
 	Name     string   `json:"name"`
 	At       string   `json:"at"`   // its command or its address

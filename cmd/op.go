@@ -63,7 +63,6 @@ func opRead(env Env, name, use string, run func(*cli.Context, Env, *view, pipeli
 		})
 }
 
-// opShown is an op as --json shows it.
 type opShown struct {
 	opRow
 	Facts  map[string]string `json:"facts"`

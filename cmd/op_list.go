@@ -23,7 +23,6 @@ func opList(env Env) *cli.Command {
 		on(env, openFiles, runOpList), &cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"})
 }
 
-// opRow is an op as --json lists it.
 type opRow struct {
 	Op      string          `json:"op"`
 	Task    string          `json:"task"`

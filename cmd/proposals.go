@@ -35,7 +35,6 @@ func proposalsVerb(env Env) *cli.Command {
 	})
 }
 
-// proposalJSON is a proposal as --json prints it.
 type proposalJSON struct {
 	gate.Proposal
 	State       string            `json:"state"` // open, or the disposition's decision
@@ -289,7 +288,6 @@ func runDispose(c *cli.Context, env Env, o gate.Disposition) error {
 	return show(env, c.Bool("json"), said, []string{said.ID, said.State, by, shortID(oid)})
 }
 
-// appendDisposition appends what o says to a person's file.
 func (v *view) appendDisposition(o *gate.Disposition, file string) (gate.Buffer, repo.Changes, error) {
 	b, err := v.readBuffer()
 	if err != nil {

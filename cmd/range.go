@@ -73,7 +73,6 @@ const tellEvery = 500
 // that it reads one after the other are large.
 const checkGC = 400
 
-// historyReport is how a check of history is told.
 type historyReport struct {
 	format         string
 	quiet, explain bool // findings alone; every row in full
@@ -112,7 +111,6 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 	return orFault(err, proved.Status != "OK")
 }
 
-// historyResult is what odd check --range --json prints.
 type historyResult struct {
 	Status string `json:"status"` // OK or FINDINGS, as the exit code has it
 	verify.Report

@@ -71,7 +71,6 @@ func runReview(c *cli.Context, env Env) error {
 	return showProposal(ctx, env, task, act == "stat", asJSON)
 }
 
-// runQueue lists the tasks in review.
 func runQueue(ctx context.Context, env Env, asJSON bool) error {
 	v, err := opening{tasks: true}.open(ctx, env)
 	if err != nil {

@@ -42,7 +42,6 @@ func atomList(atoms []proposedAtom) (lines [][2]string) {
 	return lines
 }
 
-// effectWord returns what a proposal does to an atom.
 func (a proposedAtom) effectWord() string {
 	if a.at.Base == "" {
 		return "new"
@@ -215,7 +214,6 @@ func quotes(body []byte, texts []citation) bool {
 	return said.Len() > 0 && said.String() == cited.String()
 }
 
-// runReviewAtom shows one atom of a proposal beside its sources.
 func runReviewAtom(ctx context.Context, env Env, name, id string, asJSON bool) error {
 	v, t, p, err := opening{}.openProposal(ctx, env, name)
 	if err != nil {

@@ -282,7 +282,6 @@ const eachKeys = "a  accept: take it as it is\n" +
 	"q  quit: stop here; the same command goes on later\n" +
 	"?  help: print this list\n"
 
-// soFar returns what was decided about an atom, for the question.
 func soFar(d review.Decided) string {
 	if d.Take == "" {
 		return ""

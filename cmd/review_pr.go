@@ -73,7 +73,6 @@ type pull struct {
 	gh string // the program
 }
 
-// ghArgv returns the command that opens it.
 func (p pull) ghArgv(body string) []string {
 	return []string{or(p.gh, "gh"), "pr", "create", "--repo", or(p.Repo, "OWNER/NAME"), "--base", p.Base, "--head", p.Branch, "--title", p.Title, "--body", body}
 }

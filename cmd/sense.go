@@ -55,7 +55,6 @@ func senseVerb(env Env) *cli.Command {
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"})
 }
 
-// sensorList lists sensors for the help, a line each.
 func sensorList(which func(sense.Sensor) bool) string {
 	var b strings.Builder
 	for _, s := range sense.Sensors() {
@@ -66,7 +65,6 @@ func sensorList(which func(sense.Sensor) bool) string {
 	return b.String()
 }
 
-// senseReport is what odd sense prints with --json.
 type senseReport struct {
 	Filed  []sensedTask `json:"filed"`
 	Left   []sense.Left `json:"left"`
@@ -194,7 +192,6 @@ func (v *view) findings(ctx context.Context, files []string, spec string) (out [
 	return out, nil
 }
 
-// readReports reads reports from files.
 func (v *view) readReports(files []string) ([]sense.Finding, error) {
 	var all []sense.Report
 	for _, name := range files {

@@ -79,7 +79,6 @@ func runStatusLine(ctx context.Context, env Env) error {
 	return err
 }
 
-// boardStatus is what odd status --json prints.
 type boardStatus struct {
 	Branch string `json:"branch"`
 	Tip    string `json:"tip"`
@@ -155,7 +154,6 @@ func (w *workspace) currentAndClone(ctx context.Context) (*view, cloneState, err
 	return v, here, cmp.Or(err, gitErr)
 }
 
-// readStatus returns what odd status prints of the board and of this clone.
 func (v *view) readStatus(ctx context.Context, here cloneState) (boardStatus, error) {
 	dirty := here.dirty
 	tasks, err := v.summarizeTasks(dirty)

@@ -27,7 +27,6 @@ type cloneState struct {
 	killed   []string // runs whose process is gone
 }
 
-// readClone returns the state of this clone, whose bundle is at root.
 func (w *workspace) readClone(ctx context.Context, root string) (here cloneState, err error) {
 	merge := sync.OnceValue(func() []string { return w.repo.Unmerged(ctx) })
 	go merge()

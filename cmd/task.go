@@ -196,7 +196,6 @@ func taskList(env Env) *cli.Command {
 		on(env, openTasks, runTaskList), &cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"})
 }
 
-// taskRow is a task as --json lists it.
 type taskRow struct {
 	ID       okf.ID      `json:"id"`
 	State    board.State `json:"state"`
