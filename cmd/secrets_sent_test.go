@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -53,10 +51,7 @@ func TestPlantedSecretsAreNotSent(t *testing.T) {
 	model := modeltest.Read([]byte(recording))
 	srv := httptest.NewServer(model)
 	t.Cleanup(srv.Close)
-	summary := filepath.Join(t.TempDir(), "summary.md")
-	w.env.Getenv = func(name string) string {
-		return map[string]string{"GITHUB_STEP_SUMMARY": summary, "HOME": w.env.Temp}[name]
-	}
+	w.env.Getenv = func(name string) string { return map[string]string{"HOME": w.env.Temp}[name] }
 	files := map[string]string{
 		"odd.toml": "[session]\nsubstrate = \"openai\"\nmodel = \"acme-mini\"\nmax_usd = 0.25\n[substrate.openai]\nbase_url = \"" + srv.URL + "/v1\"\n[prices.\"acme-mini\"]\ninput_usd = 0.4\noutput_usd = 1.6\n" +
 			"[budget]\nmonthly_usd = 5\n[governance]\nlease = \"off\"\n[persona.floor]\natoms = 0\nprocesses = 0\nguides = 0\n",
@@ -93,11 +88,6 @@ func TestPlantedSecretsAreNotSent(t *testing.T) {
 		w.write("odd.toml", "[session]\n"+fmt.Sprintf(line, one))
 		w.odd("drain", "--dry-run")
 		w.odd("status", "--json")
-	}
-	if b, err := os.ReadFile(summary); err != nil || len(b) == 0 {
-		t.Errorf("no summary: %v", err)
-	} else {
-		w.leaks("summary", b)
 	}
 	w.kept(20)
 }

@@ -81,7 +81,7 @@ func (d *disk) command(argv ...string) *exec.Cmd {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = filepath.Join(d.at, "shop")
 	c.Env = append(os.Environ(), "HOME="+d.home, "XDG_CONFIG_HOME="+d.home, "TMPDIR="+filepath.Join(d.at, "tmp"), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
-		varSeed+"="+filepath.Join(d.home, "seed"), varAnswer+"="+d.answer, "CI=", "GITHUB_ACTIONS=", "GITHUB_STEP_SUMMARY=")
+		varSeed+"="+filepath.Join(d.home, "seed"), varAnswer+"="+d.answer, "CI=", "GITHUB_ACTIONS=")
 	for _, v := range clock(d.now.Format(time.RFC3339)) {
 		c.Env = append(c.Env, v[0]+"="+v[1])
 	}

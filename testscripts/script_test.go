@@ -372,7 +372,7 @@ func setup(e *testscript.Env) error {
 		"TZ=UTC",
 		"LC_ALL=C",
 		"NO_COLOR=1",
-		"CI=", "GITHUB_ACTIONS=", "GITHUB_STEP_SUMMARY=",
+		"CI=", "GITHUB_ACTIONS=",
 		varSeed+"="+filepath.Join(e.WorkDir, ".tmp", "odds"),
 	)
 	for _, v := range clock(begin) {
