@@ -257,40 +257,22 @@ func codesOf(ps []anchor.Problem) (out []string) {
 // anchorPage returns an answer as a page: where the session stands, what was found,
 // what to mend, the template, and the next command at the end.
 func anchorPage(r anchor.Result) string {
-	head := r.Stage
-	if r.Token != "" {
-		head += " " + r.Token
+	labelled := func(label, text string) string { return strings.TrimSuffix(label+text, label) }
+	parts := []string{strings.TrimSpace(r.Stage+" "+r.Token) + map[bool]string{true: " (over)"}[r.Terminal], labelled("Constitution: ", r.ConstitutionPath), r.ConstitutionExcerpt}
+	if r.ServerArm != nil && r.Anchor == "" {
+		parts = append(parts, armLines(*r.ServerArm))
 	}
-	if r.Terminal {
-		head += " (over)"
+	parts = append(parts, problemLines(r.Errors, r.Guidance), r.Guidance, labelled("Warnings:\n", problemLines(r.Warnings, "")), r.Template, r.Anchor)
+	if r.Permit != nil {
+		parts = append(parts, permitLines(*r.Permit))
 	}
-	parts := []string{head}
-	add := func(s string) {
-		if s = strings.TrimRight(s, "\n"); s != "" {
-			parts = append(parts, s)
+	page := ""
+	for _, part := range append(parts, labelled("Next: ", r.NextStep)) {
+		if part = strings.TrimRight(part, "\n"); part != "" {
+			page += part + "\n\n"
 		}
 	}
-	if r.ConstitutionPath != "" {
-		add("Constitution: " + r.ConstitutionPath)
-	}
-	add(r.ConstitutionExcerpt)
-	if r.ServerArm != nil && r.Anchor == "" {
-		add(armLines(*r.ServerArm))
-	}
-	add(problemLines(r.Errors, r.Guidance))
-	add(r.Guidance)
-	if len(r.Warnings) > 0 {
-		add("Warnings:\n" + problemLines(r.Warnings, ""))
-	}
-	add(r.Template)
-	add(r.Anchor)
-	if r.Permit != nil {
-		add(permitLines(*r.Permit))
-	}
-	if r.NextStep != "" {
-		add("Next: " + r.NextStep)
-	}
-	return strings.Join(parts, "\n\n") + "\n"
+	return strings.TrimSuffix(page, "\n")
 }
 
 // problemLines tells the problems that said does not tell already.

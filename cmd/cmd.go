@@ -375,25 +375,14 @@ func oddVersion() string {
 // that was built, when the build knew it.
 func versionText() string {
 	text := "odd " + oddVersion()
-	bi, ok := debug.ReadBuildInfo()
-	if !ok {
-		return text
-	}
-	var commit, at, changed string
+	bi, _ := debug.ReadBuildInfo()
+	set := map[string]string{}
 	for _, s := range bi.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			commit = s.Value
-		case "vcs.time":
-			at = s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				changed = " with changes"
-			}
-		}
+		set[s.Key] = s.Value
 	}
-	if commit == "" {
+	if set["vcs.revision"] == "" {
 		return text
 	}
-	return text + "\ncommit " + commit + changed + ", " + at + ", " + bi.GoVersion + " " + runtime.GOOS + "/" + runtime.GOARCH
+	changed := map[string]string{"true": " with changes"}[set["vcs.modified"]]
+	return text + "\ncommit " + set["vcs.revision"] + changed + ", " + set["vcs.time"] + ", " + bi.GoVersion + " " + runtime.GOOS + "/" + runtime.GOARCH
 }

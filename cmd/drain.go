@@ -160,11 +160,7 @@ func (w *workspace) drainOptions() (drain.Options, error) {
 func printReport(env Env, r drain.Report) error {
 	var rows [][]string
 	for _, t := range r.Tasks {
-		n := map[string]int{}
-		for k, v := range t.Effects {
-			n[string(k)] = v
-		}
-		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), describeCounts(n, t.Files), "$" + t.Cost.String(), waitsOn(t)})
+		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), describeCounts(t.Effects, t.Files), "$" + t.Cost.String(), waitsOn(t)})
 	}
 	if err := printRows(env, rows); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -40,32 +39,12 @@ func runHandoffList(c *cli.Context, env Env, v *view) error {
 		talk(env, "handoff list: %s in handoffs that cannot be read; odd agent handoff check lists them", countNoun(n, "problem"))
 	}
 	return showList(env, c.Bool("json"), list, nothing, func(j handoffJSON) []string {
-		if env.Terminal {
-			return j.briefCells(v.cfg.Root)
-		}
 		told := "no journal entry"
 		if j.Told {
 			told = j.Journal
 		}
 		return []string{j.ID, j.From + " → " + j.To, j.Artifact, describeMissing(j.Missing), told, j.By}
 	})
-}
-
-// briefCells returns a handoff in a terminal's width: its id without the folder, which
-// odd agent handoff show takes, its transition, its artifact and what is amiss.
-func (j handoffJSON) briefCells(root string) []string {
-	about := []rune(strings.TrimPrefix(j.Artifact, root+"/"))
-	if over := len(about) - 28; over > 0 {
-		about = append([]rune("…"), about[over+1:]...)
-	}
-	var marks []string
-	if n := len(j.Missing); n > 0 {
-		marks = append(marks, fmt.Sprintf("%d missing", n))
-	}
-	if !j.Told {
-		marks = append(marks, "no entry")
-	}
-	return []string{path.Base(j.ID), j.From + " → " + j.To, string(about), or(strings.Join(marks, ", "), "complete")}
 }
 
 // sameArtifact reports whether two references mean one artifact: the same text, or two

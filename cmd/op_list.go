@@ -201,15 +201,13 @@ func (w *watch) printBeats(env Env, beats []pipeline.Beat, now time.Time) error 
 	}
 	w.drawn = len(beats)
 	for _, beat := range beats {
-		phase := string(beat.Phase)
-		if beat.Tries > 1 {
-			phase = fmt.Sprintf("%s, try %d", phase, beat.Tries)
-		}
-		if !live && w.told[beat.Op] == phase+beat.Doing {
+		row := watchRow{liveRow(beat), beat.Doing, beat.Tries}
+		row.Elapsed = now.Sub(beat.Began).Milliseconds()
+		if !live && w.told[beat.Op] == row.describePhase() {
 			continue
 		}
-		w.told[beat.Op] = phase + beat.Doing
-		b.WriteString(w.beatLine(env, watchRow{beat.Op, beat.Task, phase, beat.Doing, int64(now.Sub(beat.Began).Round(time.Second) / time.Second), beat.Spent, beat.Run}))
+		w.told[beat.Op] = row.describePhase()
+		b.WriteString(w.beatLine(env, row))
 	}
 	_, err := env.Stdout.Write([]byte(b.String()))
 	return err
@@ -217,28 +215,31 @@ func (w *watch) printBeats(env Env, beats []pipeline.Beat, now time.Time) error 
 
 // watchRow is an op at one moment, as --json tells it, a line each.
 type watchRow struct {
-	Op      string `json:"op"`
-	Task    string `json:"task"`
-	Phase   string `json:"phase"` // or its ending and the reason
-	Doing   string `json:"doing,omitempty"`
-	Elapsed int64  `json:"elapsed_s"`
-	Spent   int64  `json:"spent_micro_usd"`
-	Run     string `json:"run"`
+	opRow
+	Doing string `json:"doing,omitempty"`
+	Tries int    `json:"tries,omitempty"` // where it is not the first
+}
+
+func (r watchRow) describePhase() string {
+	text := r.stateText()
+	if r.Tries > 1 {
+		text = fmt.Sprintf("%s, try %d", text, r.Tries)
+	}
+	if r.Doing != "" {
+		text += ", " + r.Doing
+	}
+	return cell(text)
 }
 
 func (w *watch) beatLine(env Env, r watchRow) string {
 	if w.json {
 		return jsonLine(r) + "\n"
 	}
-	phase := cell(r.Phase)
-	if r.Doing != "" {
-		phase += ", " + cell(r.Doing)
-	}
-	elapsed, spent := fmt.Sprintf("%ds", r.Elapsed), "$"+budget.MicroUSD(r.Spent).String()
+	elapsed, spent := fmt.Sprintf("%.0fs", float64(r.Elapsed)/1000), "$"+budget.MicroUSD(r.Spent).String()
 	if env.Terminal { // one that wrapped could not be drawn over
-		return layout.Clip(fmt.Sprintf("%-8s  %6s  %8s  %s: %s", shortOp(r.Op), elapsed, spent, cell(r.Task), phase), env.terminalWidth()) + "\n"
+		return layout.Clip(fmt.Sprintf("%-8s  %6s  %8s  %s: %s", shortOp(r.Op), elapsed, spent, cell(r.Task), r.describePhase()), env.terminalWidth()) + "\n"
 	}
-	return strings.Join([]string{r.Op, phase, elapsed, spent, cell(r.Task)}, "\t") + "\n"
+	return strings.Join([]string{r.Op, r.describePhase(), elapsed, spent, cell(r.Task)}, "\t") + "\n"
 }
 
 func (w *watch) printEnd(ctx context.Context, env Env) error {
@@ -258,10 +259,10 @@ func (w *watch) printEnd(ctx context.Context, env Env) error {
 	}
 	rows := map[string]watchRow{}
 	for _, b := range w.last { // not committed yet, perhaps
-		rows[b.Op] = watchRow{b.Op, b.Task, string(b.Phase), "", int64(b.At.Sub(b.Began) / time.Second), b.Spent, b.Run}
+		rows[b.Op] = watchRow{opRow: liveRow(b)}
 	}
 	for _, o := range ops {
-		rows[o.ID] = watchRow{o.ID, o.Task, opRowOf(o).stateText(), "", int64(o.At.Sub(o.Began) / time.Second), o.Spent, o.Run}
+		rows[o.ID] = watchRow{opRow: opRowOf(o)}
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.told)) {
 		if _, err := fmt.Fprint(env.Stdout, w.beatLine(env, rows[id])); err != nil {

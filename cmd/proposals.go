@@ -242,50 +242,44 @@ func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
 func proposalsReject(env Env) *cli.Command {
 	return verb("reject ID", "reject a request for a gate",
 		"odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
-		do(env, func(c *cli.Context, env Env) error {
-			if oneLine(c.String("reason")) == "" {
-				return usage("gate proposals reject: the reason is missing; say why with --reason \"WHY\"")
-			}
-			return runDispose(c, env, gate.Disposition{Decision: gate.Rejected, Reason: c.String("reason")})
-		}),
-		reasonFlag(), yesFlag())
+		do(env, runProposalsReject), reasonFlag(), yesFlag())
 }
 
-// runDispose writes what a person says of a proposal. It needs no typed
+// runProposalsReject writes what a person says of a proposal. It needs no typed
 // confirmation where nothing but the proposal's own state follows from it; while
 // an emergency is open no drain runs, so whoever ends that types its id.
-func runDispose(c *cli.Context, env Env, o gate.Disposition) error {
+func runProposalsReject(c *cli.Context, env Env) error {
+	if oneLine(c.String("reason")) == "" {
+		return usage("gate proposals reject: the reason is missing; say why with --reason \"WHY\"")
+	}
 	ctx := c.Context
 	v, err := openCommitted(ctx, env)
 	if err != nil {
 		return err
 	}
-	verb := c.Command.Name
-	name, by, err := v.checkPerson(ctx, "proposals "+verb)
+	name, by, err := v.checkPerson(ctx, "proposals reject")
 	if err != nil {
 		return err
 	}
-	o.By, o.TS, o.ID = by, env.Now(), c.Args().First()
+	o := gate.Disposition{ID: c.Args().First(), TS: env.Now(), By: by, Decision: gate.Rejected, Reason: c.String("reason")}
 	b, _, err := v.appendDisposition(&o, v.proposalsFile(name)) // what is refused is refused before a person is asked
 	if err != nil {
 		return err
 	}
-	if p, _ := b.ByID(o.ID); p.Severity == gate.EmergencySeverity {
-		if _, err := v.confirmHuman(ctx, "an emergency: "+p.Reason+"\n", "proposals "+verb+" "+p.ID, p.ID, c.Bool("yes")); err != nil {
+	p, _ := b.ByID(o.ID)
+	if p.Severity == gate.EmergencySeverity {
+		if _, err := v.confirmHuman(ctx, "an emergency: "+p.Reason+"\n", "proposals reject "+p.ID, p.ID, c.Bool("yes")); err != nil {
 			return err
 		}
 	}
-	var said proposalJSON
 	oid, err := v.writeBy(ctx, (*view).signCommit, func(v *view) (repo.Changes, string, error) {
-		b, ch, err := v.appendDisposition(&o, v.proposalsFile(name))
-		p, _ := b.ByID(o.ID)
-		said = proposalJSON{p, o.Decision, &o}
-		return ch, commitMessage("proposals: "+verb+" "+o.ID, or(o.Reason, p.Reason), "Odd-Disposed", o.ID, "Odd-Act", o.Act, "Odd-By", o.By), err
+		_, ch, err := v.appendDisposition(&o, v.proposalsFile(name))
+		return ch, commitMessage("proposals: reject "+o.ID, o.Reason, "Odd-Disposed", o.ID, "Odd-By", o.By), err
 	})
 	if err != nil {
 		return err
 	}
-	return show(env, c.Bool("json"), said, []string{said.ID, said.State, by, shortID(oid)})
+	return show(env, c.Bool("json"), proposalJSON{p, o.Decision, &o}, []string{p.ID, o.Decision, by, shortID(oid)})
 }
 
 func (v *view) appendDisposition(o *gate.Disposition, file string) (gate.Buffer, repo.Changes, error) {

@@ -17,7 +17,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// checkHistory reads the command line of odd check --range, --all and --explain.
+// checkHistory re-proves the invariants over the commits that --range names, or all. What was judged
+// and what stays attested goes to stderr, unless quiet; the findings, and what --explain asks for, to stdout.
 func checkHistory(c *cli.Context, env Env, spec string) error {
 	if c.NArg() > 0 {
 		return usage("check: unexpected argument %q; see odd help check", c.Args().First())
@@ -41,8 +42,34 @@ func checkHistory(c *cli.Context, env Env, spec string) error {
 	if err != nil {
 		return err
 	}
-	how := historyReport{format: format, quiet: c.Bool("quiet"), explain: c.Bool("explain")}
-	return runRange(c.Context, env, spec, how)
+	r, err := historyHere(env)
+	if err != nil {
+		return err
+	}
+	from, to, err := resolveRange(c.Context, r, "check", spec)
+	if err != nil {
+		return err
+	}
+	p, quiet, explain := newProgress(env), c.Bool("quiet"), c.Bool("explain") && format == asText
+	defer debug.SetGCPercent(debug.SetGCPercent(checkGC))
+	report, err := verify.CheckScope(c.Context, r, verify.Scope{From: from, To: to, Tell: func(done, all int) {
+		if done%tellEvery == 0 && !quiet {
+			p.setLine(fmt.Sprintf("checking history: %d of %s", done, countNoun(all, "commit")))
+		}
+	}})
+	p.clearLine()
+	if err != nil {
+		return fmt.Errorf("check %s: %w", spec, err)
+	}
+	proved := newHistoryResult(report)
+	err = printProof(env, proved, format)
+	if format != asJSON && !quiet {
+		tellProof(env, report, explain)
+	}
+	if err == nil && explain {
+		err = printExplained(env, report)
+	}
+	return orFault(err, proved.Status != "OK")
 }
 
 // boardEnd returns where all of history ends: the board branch, into which a target
@@ -72,44 +99,6 @@ const tellEvery = 500
 // checkGC is the percentage of garbage at which a check of history collects it. What it keeps is small, and the ledgers
 // that it reads one after the other are large.
 const checkGC = 400
-
-type historyReport struct {
-	format         string
-	quiet, explain bool // findings alone; every row in full
-}
-
-// runRange re-proves the invariants over the commits of spec, A..B. What was judged
-// and what stays attested goes to stderr, unless quiet; the findings, and what --explain asks for, to stdout.
-func runRange(ctx context.Context, env Env, spec string, how historyReport) error {
-	r, err := historyHere(env)
-	if err != nil {
-		return err
-	}
-	from, to, err := resolveRange(ctx, r, "check", spec)
-	if err != nil {
-		return err
-	}
-	p := newProgress(env)
-	defer debug.SetGCPercent(debug.SetGCPercent(checkGC))
-	report, err := verify.CheckScope(ctx, r, verify.Scope{From: from, To: to, Tell: func(done, all int) {
-		if done%tellEvery == 0 && !how.quiet {
-			p.setLine(fmt.Sprintf("checking history: %d of %s", done, countNoun(all, "commit")))
-		}
-	}})
-	p.clearLine()
-	if err != nil {
-		return fmt.Errorf("check %s: %w", spec, err)
-	}
-	proved := newHistoryResult(report)
-	err = printProof(env, proved, how.format)
-	if how.format != asJSON && !how.quiet {
-		tellProof(env, report, how.explain && how.format == asText)
-	}
-	if err == nil && how.explain && how.format == asText {
-		err = printExplained(env, report)
-	}
-	return orFault(err, proved.Status != "OK")
-}
 
 type historyResult struct {
 	Status string `json:"status"` // OK or FINDINGS, as the exit code has it

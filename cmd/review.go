@@ -329,7 +329,7 @@ func (v *view) fileList(ctx context.Context, p review.Proposal, atoms []proposed
 }
 
 // describeCounts returns "3 added, 1 updated, 2 files changed".
-func describeCounts(atoms map[string]int, files int) string {
+func describeCounts[E ~string](atoms map[E]int, files int) string {
 	var parts []string
 	for _, e := range slices.Sorted(maps.Keys(atoms)) {
 		parts = append(parts, fmt.Sprintf("%d %s", atoms[e], e))
