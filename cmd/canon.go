@@ -26,9 +26,16 @@ func canonVerb(env Env) *cli.Command {
 			"rules. A document can replace another with `supersedes`. REF is a uri or any\n" +
 			"name of an atom; odd prints the document that replaces it today, or the\n" +
 			"document itself. odd compares a uri as a whole; it does not parse it.",
-		Subcommands: []*cli.Command{canonResolve(env)},
-		Flags:       readFlags(jsonFlag()),
-		Action:      do(env, runCanon),
+		Subcommands: []*cli.Command{
+			verb("resolve URI", "show each step from a reference to the document in force",
+				"odd knowledge canon resolve acme://rules/sources\n"+
+					"odd knowledge canon resolve policies/weather-limits.md --json\n\n"+
+					"Each row is a step: what odd tried, the name, and the result. The last row is\n"+
+					"the outcome: FOUND (exit 0), NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION\n"+
+					"(exit 1). A reference that leaves the folder is INVALID_INPUT (exit 2).",
+				do(env, runCanonResolve), readFlags()...)},
+		Flags:  readFlags(jsonFlag()),
+		Action: do(env, runCanon),
 	})
 }
 
@@ -122,16 +129,6 @@ func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle,
 	}
 	l, err := canon.Read(files, below, b.cfg.External)
 	return l, b, err
-}
-
-func canonResolve(env Env) *cli.Command {
-	return verb("resolve URI", "show each step from a reference to the document in force",
-		"odd knowledge canon resolve acme://rules/sources\n"+
-			"odd knowledge canon resolve policies/weather-limits.md --json\n\n"+
-			"Each row is a step: what odd tried, the name, and the result. The last row is\n"+
-			"the outcome: FOUND (exit 0), NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION\n"+
-			"(exit 1). A reference that leaves the folder is INVALID_INPUT (exit 2).",
-		do(env, runCanonResolve), readFlags()...)
 }
 
 func runCanonResolve(c *cli.Context, env Env) error {

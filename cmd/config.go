@@ -31,23 +31,20 @@ func configVerb(env Env) *cli.Command {
 				"A text is printed without quotes, everything else as TOML. A setting that is\n"+
 				"not set and has no default prints nothing; the exit code is then 1.",
 			do(env, runConfigGet)),
-		configSet(env),
+
+		verb("set KEY VALUE...", "set a setting in odd.toml and change nothing else there",
+			"odd config set session.max_usd 0.25\n"+
+				"odd config set pipeline.validate make test\n"+
+				"odd config set session.fallback claude openai\n"+
+				"odd config set substrate.exec.argv -- ./agent.sh --fast\n\n"+
+				"A text needs no quotes. The words of a list or a command follow each other, or\n"+
+				"are one TOML list: '[\"a\", \"b\"]'. Put -- before words that begin with a dash.\n"+
+				"odd reads the whole file before it writes and refuses a value that is wrong.\n"+
+				"Not for sessions of agents.",
+			do(env, runConfigEdit)),
 		verb("unset KEY", "remove a setting from odd.toml, so that its default holds",
 			"odd config unset drain.max_tasks\n",
 			do(env, runConfigEdit)))
-}
-
-func configSet(env Env) *cli.Command {
-	return verb("set KEY VALUE...", "set a setting in odd.toml and change nothing else there",
-		"odd config set session.max_usd 0.25\n"+
-			"odd config set pipeline.validate make test\n"+
-			"odd config set session.fallback claude openai\n"+
-			"odd config set substrate.exec.argv -- ./agent.sh --fast\n\n"+
-			"A text needs no quotes. The words of a list or a command follow each other, or\n"+
-			"are one TOML list: '[\"a\", \"b\"]'. Put -- before words that begin with a dash.\n"+
-			"odd reads the whole file before it writes and refuses a value that is wrong.\n"+
-			"Not for sessions of agents.",
-		do(env, runConfigEdit))
 }
 
 // setting is one setting as odd config --json tells it.

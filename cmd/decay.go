@@ -156,15 +156,6 @@ func (v *view) newRereadTask(ctx context.Context) (okf.Atom, error) {
 		Description: "Bring the atoms up to date whose sources no longer have the text that they cite.", Body: filed})
 }
 
-func contextVerb(env Env) *cli.Command {
-	return verb("context [TASK]", "print the state of the board that an agent is given",
-		"odd agent context\n"+
-			"odd agent context read-the-handbook\n\n"+
-			"The parts are lease, decisions, artifacts, progress and signals (tasks that\n"+
-			"wait, failed or changed).",
-		on(env, openCurrent, runContext))
-}
-
 func runContext(c *cli.Context, env Env, v *view) error {
 	known, err := v.rememberContext(c.Context, c.Args().First())
 	if err != nil {

@@ -32,7 +32,35 @@ func handoffVerb(env Env) *cli.Command {
 			"mode needs: a plan has assumptions and scope, a build has claims, a review\n"+
 			"findings. revert and skip record in the journal that work goes back or leaves\n"+
 			"a mode out.",
-		handoffNew(env), handoffCheck(env), handoffShow(env), handoffList(env), handoffMerge(env), handoffClarify(env), handoffRevert(env), handoffSkip(env))
+		handoffNew(env),
+		verb("check [ID...]", "check that handoffs are complete and cite what exists",
+			"odd agent handoff check\n"+
+				"odd agent handoff check 2026-03-02-slack-water\n\n"+
+				"A handoff needs the fields of its two modes, a journal entry, and sources that\n"+
+				"exist. Exit 1 means findings. odd does not judge how good the content is.",
+			on(env, openHandoffs, runHandoffCheck)),
+		verb("show ID", "show one handoff",
+			"odd agent handoff show 2026-03-02-slack-water --json",
+			on(env, openHandoffs, runHandoffShow)),
+		verb("list", "list the handoffs",
+			"odd agent handoff list\n"+
+				"odd agent handoff list --artifact knowledge/terms/slack-water.md",
+			on(env, openHandoffs, runHandoffList),
+			&cli.StringFlag{Name: "artifact", Usage: "list only those about `REF`: a path, id, uri or commit"}),
+		verb("merge ID ID...", "merge several handoffs of one role on one artifact into one",
+			"odd agent handoff merge 2026-03-02-review-a 2026-03-02-review-b \\\n"+
+				"  --title \"Two reviews\"\n\n"+
+				"The merged handoffs stay as they are. The new one has once what they agree on,\n"+
+				"and every version of what they disagree on.",
+			do(env, runHandoffMerge),
+			&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
+			noCommitFlag()),
+		verb("clarify ID KEY SENTENCE", "add a missing sentence to a handoff, as its author",
+			"odd agent handoff clarify 2026-03-02-slack-water assumptions \\\n"+
+				"  \"The almanac is this year's.\"\n\n"+
+				"KEY is a field that the handoff needs; odd agent handoff check names what\n"+
+				"lacks.",
+			do(env, runHandoffClarify), noCommitFlag()), handoffRevert(env), handoffSkip(env))
 }
 
 // handoffAct is one commit of a person: files, and the journal's entry about them.

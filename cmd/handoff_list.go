@@ -14,14 +14,6 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
-func handoffList(env Env) *cli.Command {
-	return verb("list", "list the handoffs",
-		"odd agent handoff list\n"+
-			"odd agent handoff list --artifact knowledge/terms/slack-water.md",
-		on(env, openHandoffs, runHandoffList),
-		&cli.StringFlag{Name: "artifact", Usage: "list only those about `REF`: a path, id, uri or commit"})
-}
-
 func runHandoffList(c *cli.Context, env Env, v *view) error {
 	list, nothing := []handoffJSON{}, "no handoff is here"
 	artifact := c.String("artifact")
@@ -58,12 +50,6 @@ func (v *view) sameArtifact(a, b string) bool {
 		return found
 	}
 	return a == b || atom(a) != nil && atom(a) == atom(b)
-}
-
-func handoffShow(env Env) *cli.Command {
-	return verb("show ID", "show one handoff",
-		"odd agent handoff show 2026-03-02-slack-water --json",
-		on(env, openHandoffs, runHandoffShow))
 }
 
 type handoffJSON struct {
@@ -123,15 +109,6 @@ func runHandoffShow(c *cli.Context, env Env, v *view) error {
 		}
 	}
 	return show(env, c.Bool("json"), j, rows...)
-}
-
-func handoffCheck(env Env) *cli.Command {
-	return verb("check [ID...]", "check that handoffs are complete and cite what exists",
-		"odd agent handoff check\n"+
-			"odd agent handoff check 2026-03-02-slack-water\n\n"+
-			"A handoff needs the fields of its two modes, a journal entry, and sources that\n"+
-			"exist. Exit 1 means findings. odd does not judge how good the content is.",
-		on(env, openHandoffs, runHandoffCheck))
 }
 
 func runHandoffCheck(c *cli.Context, env Env, v *view) error {

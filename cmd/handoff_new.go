@@ -172,17 +172,6 @@ func describeMissing(missing []string) string {
 	return "missing " + strings.Join(missing, ", ")
 }
 
-func handoffMerge(env Env) *cli.Command {
-	return verb("merge ID ID...", "merge several handoffs of one role on one artifact into one",
-		"odd agent handoff merge 2026-03-02-review-a 2026-03-02-review-b \\\n"+
-			"  --title \"Two reviews\"\n\n"+
-			"The merged handoffs stay as they are. The new one has once what they agree on,\n"+
-			"and every version of what they disagree on.",
-		do(env, runHandoffMerge),
-		&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
-		noCommitFlag())
-}
-
 func runHandoffMerge(c *cli.Context, env Env) error {
 	var made handoff.Handoff
 	var file string
@@ -216,15 +205,6 @@ func runHandoffMerge(c *cli.Context, env Env) error {
 	}
 	answer := map[string]any{"handoff": made.ID, "file": file, "sources": made.Derives, "disagreements": orEmpty(made.Disagreements), "commit": string(oid)}
 	return show(env, c.Bool("json"), answer, rows...)
-}
-
-func handoffClarify(env Env) *cli.Command {
-	return verb("clarify ID KEY SENTENCE", "add a missing sentence to a handoff, as its author",
-		"odd agent handoff clarify 2026-03-02-slack-water assumptions \\\n"+
-			"  \"The almanac is this year's.\"\n\n"+
-			"KEY is a field that the handoff needs; odd agent handoff check names what\n"+
-			"lacks.",
-		do(env, runHandoffClarify), noCommitFlag())
 }
 
 func runHandoffClarify(c *cli.Context, env Env) error {

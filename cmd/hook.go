@@ -28,13 +28,37 @@ func hookVerb(env Env) *cli.Command {
 			"The hook checks the new commits of a push as odd check --range does, and\n"+
 			"refuses the push if there is a finding. Install it in the bare repository of\n"+
 			"the server: in a clone, git push --no-verify skips it.",
-		hookInstall(env),
+
+		verb("install", "install pre-receive in a bare repository, or pre-push in a clone",
+			"odd hook install\n"+
+				"odd -C /srv/ours.git hook install\n\n"+
+				"odd checks the new commits of every branch in a push, as odd check --range\n"+
+				"does. If one has a finding, the whole push is refused. Refused are also:\n"+
+				"- deleting or rewriting the board branch or the target branch\n"+
+				"- refs/replace/, and on a server refs/remotes/\n"+
+				"Tags pass; their commits are checked when a branch brings them.\n\n"+
+				"If [board] names no branch, the board is the default branch of the repository\n"+
+				"that receives. A clone knows that of its remote from refs/remotes/NAME/HEAD\n"+
+				"(set by git remote set-head NAME --auto), else it takes the branch that is\n"+
+				"checked out. HEAD of a server must be on a branch. If the hook does not find\n"+
+				"odd on PATH, every push is refused. odd never overwrites another hook (exit\n"+
+				"3). git push --no-verify skips the hook of a clone, so install it on the\n"+
+				"server too.",
+			on(env, hookHere, runHookInstall), &cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"}),
 		verb("uninstall", "remove the hook that odd installed",
 			"odd hook uninstall\n"+
 				"odd -C /srv/ours.git hook uninstall\n\n"+
 				"A hook that odd did not write stays (exit 3).",
 			on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.putHook(env, c, nil) })),
-		hookRun(env))
+
+		textVerb("run pre-receive|pre-push [REMOTE]", "check a push, as the hook does; refs come on stdin",
+			"odd hook run pre-receive < refs\n\n"+
+				"Call this from a hook of your own. Stdin has one line for each ref, as git\n"+
+				"gives them to the hook. For pre-push REMOTE is the hook's first argument: odd\n"+
+				"checks what is new since refs/remotes/REMOTE/BRANCH of the board, or all\n"+
+				"commits where there is none. Exit 1 means a finding, or that odd could not\n"+
+				"check the push: then the hook must refuse the push.",
+			do(env, runHook)))
 }
 
 // The hooks that odd puts into a repository: a bare one receives, a working clone sends.
@@ -112,25 +136,6 @@ func (h gitHook) readOwn() ([]byte, error) {
 	return b, nil
 }
 
-func hookInstall(env Env) *cli.Command {
-	return verb("install", "install pre-receive in a bare repository, or pre-push in a clone",
-		"odd hook install\n"+
-			"odd -C /srv/ours.git hook install\n\n"+
-			"odd checks the new commits of every branch in a push, as odd check --range\n"+
-			"does. If one has a finding, the whole push is refused. Refused are also:\n"+
-			"- deleting or rewriting the board branch or the target branch\n"+
-			"- refs/replace/, and on a server refs/remotes/\n"+
-			"Tags pass; their commits are checked when a branch brings them.\n\n"+
-			"If [board] names no branch, the board is the default branch of the repository\n"+
-			"that receives. A clone knows that of its remote from refs/remotes/NAME/HEAD\n"+
-			"(set by git remote set-head NAME --auto), else it takes the branch that is\n"+
-			"checked out. HEAD of a server must be on a branch. If the hook does not find\n"+
-			"odd on PATH, every push is refused. odd never overwrites another hook (exit\n"+
-			"3). git push --no-verify skips the hook of a clone, so install it on the\n"+
-			"server too.",
-		on(env, hookHere, runHookInstall), &cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"})
-}
-
 func runHookInstall(c *cli.Context, env Env, h gitHook) error {
 	now := hookScript(h.name)
 	if !c.Bool("dry-run") {
@@ -183,17 +188,6 @@ func (h gitHook) writeHook(env Env, verb string, now []byte) (changed bool, err 
 		talk(env, "odd is not on the PATH; until it is, the hook refuses every push")
 	}
 	return changed, err
-}
-
-func hookRun(env Env) *cli.Command {
-	return textVerb("run pre-receive|pre-push [REMOTE]", "check a push, as the hook does; refs come on stdin",
-		"odd hook run pre-receive < refs\n\n"+
-			"Call this from a hook of your own. Stdin has one line for each ref, as git\n"+
-			"gives them to the hook. For pre-push REMOTE is the hook's first argument: odd\n"+
-			"checks what is new since refs/remotes/REMOTE/BRANCH of the board, or all\n"+
-			"commits where there is none. Exit 1 means a finding, or that odd could not\n"+
-			"check the push: then the hook must refuse the push.",
-		do(env, runHook))
 }
 
 // pushedRef is one ref of a push; an empty id is none.

@@ -244,5 +244,11 @@ func agentVerb(env Env) *cli.Command {
 			"agent by hand, or show the files that agents work from: its context, handoffs\n"+
 			"(files in which one role passes work to the next) and personas (who an agent\n"+
 			"speaks as).",
-		invokeVerb(env), auditVerb(env), observeVerb(env), contextVerb(env), handoffVerb(env), personaVerb(env))
+		invokeVerb(env), auditVerb(env), observeVerb(env),
+		verb("context [TASK]", "print the state of the board that an agent is given",
+			"odd agent context\n"+
+				"odd agent context read-the-handbook\n\n"+
+				"The parts are lease, decisions, artifacts, progress and signals (tasks that\n"+
+				"wait, failed or changed).",
+			on(env, openCurrent, runContext)), handoffVerb(env), personaVerb(env))
 }

@@ -25,7 +25,22 @@ func journalVerb(env Env) *cli.Command {
 			"The journal is a folder of tab-separated files in the bundle, one a day and\n"+
 			"writer. A row is an entry with a type: D decision, O observation, L learning,\n"+
 			"C constraint, H handoff, E encode, O-open open question, T tension.",
-		journalAdd(env), journalList(env), journalOpens(env),
+		journalAdd(env),
+		verb("list [FILE...]", "list journal entries, oldest file first",
+			"odd journal list\n"+
+				"odd journal list --type O-open --since 2026-03-01\n\n"+
+				"The columns are place, type, open or closed (for entries that can be closed),\n"+
+				"and title. --json also names the entry that closed it.",
+			do(env, runJournalList),
+			&cli.StringFlag{Name: "type", Usage: "list only entries of `TYPE`: a letter or O-open"},
+			&cli.StringFlag{Name: "since", Usage: "list only files of `DATE`, YYYY-MM-DD, and later"},
+			&cli.BoolFlag{Name: "full", Usage: "print the content too"},
+			bundleFlag()),
+		verb("opens", "list open questions, by priority and then by age",
+			"odd journal opens\n\n"+
+				"The columns are priority, age in days, place, owner and title. To close one,\n"+
+				"add an entry with --closes PLACE, see odd help journal add.",
+			do(env, runJournalOpens), bundleFlag()),
 		verb("tensions", "list open contradictions, and which of them are out of date",
 			"odd journal tensions\n\n"+
 				"A tension names two sides: files, atoms or entries. It is stale when one side\n"+
@@ -34,7 +49,16 @@ func journalVerb(env Env) *cli.Command {
 				"label. To resolve one, add an entry with --closes PLACE (odd help journal\n"+
 				"add).",
 			do(env, runJournalTensions), bundleFlag()),
-		journalLint(env))
+
+		verb("lint [FILE...]", "find malformed journal rows; exit 1 if there are any",
+			"odd journal lint\n"+
+				"odd journal lint --fix old/2026-05-10-split.tsv\n\n"+
+				"A warning is a broken convention, such as a long title or a quality that does\n"+
+				"not add up.",
+			do(env, runJournalLint),
+			&cli.BoolFlag{Name: "fix", Usage: "remove doubled tabs; the other findings are only listed"},
+			&cli.BoolFlag{Name: "strict", Usage: "exit 1 for warnings too"},
+			bundleFlag()))
 }
 
 // journalFiles is the journal of a bundle as files, with the types its canon knows.

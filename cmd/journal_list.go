@@ -12,19 +12,6 @@ import (
 	"github.com/odd-cli/odd/journal"
 )
 
-func journalList(env Env) *cli.Command {
-	return verb("list [FILE...]", "list journal entries, oldest file first",
-		"odd journal list\n"+
-			"odd journal list --type O-open --since 2026-03-01\n\n"+
-			"The columns are place, type, open or closed (for entries that can be closed),\n"+
-			"and title. --json also names the entry that closed it.",
-		do(env, runJournalList),
-		&cli.StringFlag{Name: "type", Usage: "list only entries of `TYPE`: a letter or O-open"},
-		&cli.StringFlag{Name: "since", Usage: "list only files of `DATE`, YYYY-MM-DD, and later"},
-		&cli.BoolFlag{Name: "full", Usage: "print the content too"},
-		bundleFlag())
-}
-
 func runJournalList(c *cli.Context, env Env) error {
 	want, since := c.String("type"), time.Time{}
 	if s := c.String("since"); s != "" {
@@ -76,14 +63,6 @@ func unknownType(where string, r journal.Registry, id string) error {
 	return usage("%s: unknown type %q; known are %s", where, id, r.Letters())
 }
 
-func journalOpens(env Env) *cli.Command {
-	return verb("opens", "list open questions, by priority and then by age",
-		"odd journal opens\n\n"+
-			"The columns are priority, age in days, place, owner and title. To close one,\n"+
-			"add an entry with --closes PLACE, see odd help journal add.",
-		do(env, runJournalOpens), bundleFlag())
-}
-
 type openJSON struct {
 	journalRow
 	Priority string `json:"priority,omitempty"`
@@ -119,18 +98,6 @@ func dayCell(age *int) string {
 		return "-"
 	}
 	return fmt.Sprintf("%dd", *age)
-}
-
-func journalLint(env Env) *cli.Command {
-	return verb("lint [FILE...]", "find malformed journal rows; exit 1 if there are any",
-		"odd journal lint\n"+
-			"odd journal lint --fix old/2026-05-10-split.tsv\n\n"+
-			"A warning is a broken convention, such as a long title or a quality that does\n"+
-			"not add up.",
-		do(env, runJournalLint),
-		&cli.BoolFlag{Name: "fix", Usage: "remove doubled tabs; the other findings are only listed"},
-		&cli.BoolFlag{Name: "strict", Usage: "exit 1 for warnings too"},
-		bundleFlag())
 }
 
 // journalFinding is a finding as odd journal lint --json prints it. A file that

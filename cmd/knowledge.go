@@ -37,7 +37,17 @@ func knowledgeVerb(env Env) *cli.Command {
 		verb("path ATOM ATOM", "show the shortest path of links between two atoms",
 			"odd knowledge path shore-lead customer-data",
 			do(env, runWhy), readFlags(edgeFlag("follow only"))...),
-		graphVerb(env), indexVerb(env), canonVerb(env))
+
+		verb("graph", "print the graph of atoms and links as Mermaid, DOT or JSON",
+			"odd knowledge graph --focus shore-lead --depth 2\n"+
+				"odd knowledge graph --format dot | dot -Tsvg > graph.svg",
+			do(env, runGraph), readFlags(
+				&cli.StringFlag{Name: "format", Value: "mermaid", Usage: "print `FORMAT`: mermaid, dot or json"},
+				&cli.StringFlag{Name: "focus", Usage: "print only what is near `ATOM`"},
+				&cli.IntFlag{Name: "depth", Value: 2, Usage: "with --focus, go at most `N` links far; 0 is no limit"},
+				&cli.IntFlag{Name: "limit", Value: mermaidAtoms, DefaultText: "100 for mermaid, all for dot and json", Usage: "print at most `N` atoms, the nearest or those with most links; 0 is all"},
+				edgeFlag("print only"),
+			)...), indexVerb(env), canonVerb(env))
 }
 
 func runRelated(c *cli.Context, env Env) error {
@@ -137,19 +147,6 @@ func runWhy(c *cli.Context, env Env) error {
 // mermaidAtoms is how many atoms a mermaid picture shows unless told: more of
 // them cannot be told apart.
 const mermaidAtoms = 100
-
-func graphVerb(env Env) *cli.Command {
-	return verb("graph", "print the graph of atoms and links as Mermaid, DOT or JSON",
-		"odd knowledge graph --focus shore-lead --depth 2\n"+
-			"odd knowledge graph --format dot | dot -Tsvg > graph.svg",
-		do(env, runGraph), readFlags(
-			&cli.StringFlag{Name: "format", Value: "mermaid", Usage: "print `FORMAT`: mermaid, dot or json"},
-			&cli.StringFlag{Name: "focus", Usage: "print only what is near `ATOM`"},
-			&cli.IntFlag{Name: "depth", Value: 2, Usage: "with --focus, go at most `N` links far; 0 is no limit"},
-			&cli.IntFlag{Name: "limit", Value: mermaidAtoms, DefaultText: "100 for mermaid, all for dot and json", Usage: "print at most `N` atoms, the nearest or those with most links; 0 is all"},
-			edgeFlag("print only"),
-		)...)
-}
 
 func runGraph(c *cli.Context, env Env) error {
 	format, err := formatNamed(c, "mermaid", "dot", "json")

@@ -37,7 +37,18 @@ func mcpVerb(env Env) *cli.Command {
 			"The tools only read. With --session or the variable ODD_ANCHOR, and while the\n" +
 			"permit of that session is valid (odd help anchor), the tool task_propose also\n" +
 			"adds tasks to the backlog.",
-		Subcommands: []*cli.Command{mcpServers(env)},
+		Subcommands: []*cli.Command{
+			verb("servers [SERVER]", "list or test the MCP servers whose tools agents get",
+				"odd mcp servers\n"+
+					"odd mcp servers --check\n"+
+					"odd mcp servers notes --call mcp_notes_search --args '{\"query\": \"tide\"}'\n\n"+
+					"[[mcp]] in odd.toml configures a server. --check starts each one as an agent's\n"+
+					"session would, lists its tools under their names in odd, and says which are\n"+
+					"left out and why. Exit 1: a server does not work.",
+				do(env, runServers),
+				&cli.BoolFlag{Name: "check", Usage: "start the servers and list their tools"},
+				&cli.StringFlag{Name: "call", Usage: "start the servers and call `TOOL`, by the name that --check lists"},
+				&cli.StringFlag{Name: "args", Value: "{}", Usage: "with --call, pass this `JSON` object"})},
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "at", Usage: "serve the atoms from commit `REV` instead of the working tree"},
 			bundleFlag(),
@@ -64,20 +75,6 @@ func runMCP(c *cli.Context, env Env) error {
 		talk(env, "mcp: waiting for JSON-RPC on stdin; an MCP client starts this command, and odd help mcp shows how to configure one")
 	}
 	return mcp.New(k.newWorld()).Run(c.Context, mcp.Stdio(env.Stdin, env.Stdout))
-}
-
-func mcpServers(env Env) *cli.Command {
-	return verb("servers [SERVER]", "list or test the MCP servers whose tools agents get",
-		"odd mcp servers\n"+
-			"odd mcp servers --check\n"+
-			"odd mcp servers notes --call mcp_notes_search --args '{\"query\": \"tide\"}'\n\n"+
-			"[[mcp]] in odd.toml configures a server. --check starts each one as an agent's\n"+
-			"session would, lists its tools under their names in odd, and says which are\n"+
-			"left out and why. Exit 1: a server does not work.",
-		do(env, runServers),
-		&cli.BoolFlag{Name: "check", Usage: "start the servers and list their tools"},
-		&cli.StringFlag{Name: "call", Usage: "start the servers and call `TOOL`, by the name that --check lists"},
-		&cli.StringFlag{Name: "args", Value: "{}", Usage: "with --call, pass this `JSON` object"})
 }
 
 func runServers(c *cli.Context, env Env) error {

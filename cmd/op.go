@@ -31,7 +31,10 @@ func opVerb(env Env) *cli.Command {
 			"on them in a copy, and gives the change a risk tier: SAFE_AUTO, NOTIFY_APPLY,\n"+
 			"APPROVAL_REQUIRED or BLOCKED. The tier decides whether a person must see it\n"+
 			"first.",
-		opList(env),
+
+		verb("list", "list changes: those that wait for you first, then running ones",
+			"odd op list\nodd op list --all",
+			on(env, openFiles, runOpList), &cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"}),
 		opRead(env, "show", "show one change: its state, tier, findings, time and cost", runOpShow),
 		opRead(env, "diff", "print the patch of a change, also of one that failed", runOpDiff),
 		opRead(env, "trace", "print a change as a tree: task, run, phases and commits", runOpTrace),

@@ -17,12 +17,6 @@ import (
 	"github.com/odd-cli/odd/cmd/internal/layout"
 )
 
-func opList(env Env) *cli.Command {
-	return verb("list", "list changes: those that wait for you first, then running ones",
-		"odd op list\nodd op list --all",
-		on(env, openFiles, runOpList), &cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"})
-}
-
 type opRow struct {
 	Op      string          `json:"op"`
 	Task    string          `json:"task"`

@@ -31,7 +31,25 @@ func proposalsVerb(env Env) *cli.Command {
 			"request changes nothing by itself. A person answers it by running the gate\n" +
 			"with --because, or rejects it here. An emergency stops every run of odd drain\n" +
 			"until it is answered.",
-		Subcommands: []*cli.Command{proposalsAdd(env), proposalsList(env), proposalsShow(env), proposalsReject(env)},
+		Subcommands: []*cli.Command{
+			verb("add REASON", "request a decision of a person",
+				"odd gate proposals add \"the harbour closes in May\" --gate framing\n"+
+					"odd gate proposals add \"stop, these are the wrong tides\" --gate emergency \\\n  --severity emergency",
+				do(env, runProposalsAdd),
+				&cli.StringFlag{Name: "gate", Usage: "request the gate `GATE`: framing, commitment, evaluation or emergency"},
+				&cli.StringFlag{Name: "severity", Value: string(gate.Medium), Usage: "low, medium, high, or emergency, which stops odd drain until a person answers"},
+				&cli.StringFlag{Name: "source", Value: string(gate.UserSignal), Usage: "origin: user_signal (you), or perception or continuous_eval for the report of such a tool"},
+				&cli.StringFlag{Name: "task", Usage: "name the `TASK` it is about"}),
+			verb("list", "list open requests, the most severe first",
+				"odd gate proposals list\n"+
+					"odd gate proposals list --all --json",
+				on(env, openProposals, runProposalsList), &cli.BoolFlag{Name: "all", Usage: "list answered requests too, with the answer"}),
+			verb("show ID", "show one request and its answer",
+				"odd gate proposals show P-01KJ…",
+				on(env, openProposals, runProposalsShow)),
+			verb("reject ID", "reject a request for a gate",
+				"odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
+				do(env, runProposalsReject), reasonFlag(), yesFlag())},
 	})
 }
 
@@ -47,13 +65,6 @@ func proposalOf(b gate.Buffer, p gate.Proposal) proposalJSON {
 		j.State, j.Disposition = d.Decision, &d
 	}
 	return j
-}
-
-func proposalsList(env Env) *cli.Command {
-	return verb("list", "list open requests, the most severe first",
-		"odd gate proposals list\n"+
-			"odd gate proposals list --all --json",
-		on(env, openProposals, runProposalsList), &cli.BoolFlag{Name: "all", Usage: "list answered requests too, with the answer"})
 }
 
 func runProposalsList(c *cli.Context, env Env, b gate.Buffer) error {
@@ -134,17 +145,6 @@ func oneProposal(b gate.Buffer, id string) (gate.Proposal, error) {
 	return gate.Proposal{}, fmt.Errorf("%s: %d proposals begin like this; write more of the id, such as %s or %s", id, len(found), found[0].ID, found[1].ID)
 }
 
-func proposalsAdd(env Env) *cli.Command {
-	return verb("add REASON", "request a decision of a person",
-		"odd gate proposals add \"the harbour closes in May\" --gate framing\n"+
-			"odd gate proposals add \"stop, these are the wrong tides\" --gate emergency \\\n  --severity emergency",
-		do(env, runProposalsAdd),
-		&cli.StringFlag{Name: "gate", Usage: "request the gate `GATE`: framing, commitment, evaluation or emergency"},
-		&cli.StringFlag{Name: "severity", Value: string(gate.Medium), Usage: "low, medium, high, or emergency, which stops odd drain until a person answers"},
-		&cli.StringFlag{Name: "source", Value: string(gate.UserSignal), Usage: "origin: user_signal (you), or perception or continuous_eval for the report of such a tool"},
-		&cli.StringFlag{Name: "task", Usage: "name the `TASK` it is about"})
-}
-
 func oneWord[T ~string](flag, s string, all []T, to *T) error {
 	word, err := contract.Named(s, all)
 	if err != nil {
@@ -219,12 +219,6 @@ func (v *view) appendProposal(ctx context.Context, p gate.Proposal, file string)
 	return repo.Changes{v.repoPath(file): text}, done[0], nil
 }
 
-func proposalsShow(env Env) *cli.Command {
-	return verb("show ID", "show one request and its answer",
-		"odd gate proposals show P-01KJ…",
-		on(env, openProposals, runProposalsShow))
-}
-
 func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
 	p, err := oneProposal(b, c.Args().First())
 	if err != nil {
@@ -237,12 +231,6 @@ func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
 	return show(env, c.Bool("json"), j, fieldRows(
 		"proposal", p.ID, "at", p.TS.Format(time.RFC3339), "severity", string(p.Severity), "source", string(p.Source), "gate", string(p.Gate), "reason", p.Reason,
 		"report", gate.ReportLine(p.Report), "confidence", p.Confidence, "lease", p.Lease, "task", p.Task, "run", p.Run, "key", p.Key, "state", j.describeOutcome())...)
-}
-
-func proposalsReject(env Env) *cli.Command {
-	return verb("reject ID", "reject a request for a gate",
-		"odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
-		do(env, runProposalsReject), reasonFlag(), yesFlag())
 }
 
 // runProposalsReject writes what a person says of a proposal. It needs no typed

@@ -25,7 +25,30 @@ func taskVerb(env Env) *cli.Command {
 			"tasks in ready. Only a person marks a task ready or approves it; [sense] ready\n"+
 			"in odd.toml lets odd sense file ready tasks. To remove a task, git rm its file\n"+
 			"and commit that.",
-		taskAdd(env), taskList(env), taskShow(env), taskPermissions(env), taskReady(env), taskEdit(env))
+		taskAdd(env),
+		verb("list", "list open tasks in the order in which odd drain runs them",
+			"odd task list\n"+
+				"odd task list --state ready\n"+
+				"odd task list --all --json\n\n"+
+				"The columns are id, state, priority, role and title, then why odd drain would\n"+
+				"not run the task now.",
+			on(env, openTasks, runTaskList), &cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"}),
+		verb("show TASK", "show one task, and why odd drain would or would not run it",
+			"odd task show read-the-handbook",
+			onTask(env, runTaskShow)),
+		verb("permissions TASK", "show what an agent may read, write, run and call for a task",
+			"odd task permissions read-the-handbook\n\n"+
+				"It shows what odd drain would allow the task's agent, before the agent runs:\n"+
+				"from the task, its role, odd.toml and the files that no agent may write.\n"+
+				"Whatever is not listed is refused.",
+			onTask(env, runTaskPermissions)),
+		verb("ready [TASK...]", "mark tasks ready to run; only a person can",
+			"odd task ready read-the-handbook\n"+
+				"odd task ready count-crates paint-hull\n\n"+
+				"Several tasks become ready by one commit; you type their number and the first\n"+
+				"id. Without TASK, odd lists at a terminal what you can choose from.\n\n"+
+				personNote,
+			do(env, runTaskReady), yesFlag()), taskEdit(env))
 }
 
 // taskFlags returns the keys of a task that a person sets.
@@ -186,16 +209,6 @@ func (w *workspace) stageChanges(ctx context.Context, build func(*view) (repo.Ch
 	return w.repo.Stage(ctx, paths...)
 }
 
-func taskList(env Env) *cli.Command {
-	return verb("list", "list open tasks in the order in which odd drain runs them",
-		"odd task list\n"+
-			"odd task list --state ready\n"+
-			"odd task list --all --json\n\n"+
-			"The columns are id, state, priority, role and title, then why odd drain would\n"+
-			"not run the task now.",
-		on(env, openTasks, runTaskList), &cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"})
-}
-
 type taskRow struct {
 	ID       okf.ID      `json:"id"`
 	State    board.State `json:"state"`
@@ -260,12 +273,6 @@ func (v *view) shownTasks(state board.State, all bool) (list []*board.Row, row f
 		}
 		return r
 	}
-}
-
-func taskShow(env Env) *cli.Command {
-	return verb("show TASK", "show one task, and why odd drain would or would not run it",
-		"odd task show read-the-handbook",
-		onTask(env, runTaskShow))
 }
 
 func runTaskShow(c *cli.Context, env Env, name string) error {

@@ -19,16 +19,6 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-func taskReady(env Env) *cli.Command {
-	return verb("ready [TASK...]", "mark tasks ready to run; only a person can",
-		"odd task ready read-the-handbook\n"+
-			"odd task ready count-crates paint-hull\n\n"+
-			"Several tasks become ready by one commit; you type their number and the first\n"+
-			"id. Without TASK, odd lists at a terminal what you can choose from.\n\n"+
-			personNote,
-		do(env, runTaskReady), yesFlag())
-}
-
 // asksFor says what a person lets happen by making t ready: who filed it, what
 // session it asks for and what that may cost. An agent may have filed the task,
 // and have chosen all of it.
@@ -153,15 +143,6 @@ func openReadyable(ctx context.Context, env Env, names []string) (v *view, tasks
 		tasks = append(tasks, t)
 	}
 	return v, tasks, freed, nil
-}
-
-func taskPermissions(env Env) *cli.Command {
-	return verb("permissions TASK", "show what an agent may read, write, run and call for a task",
-		"odd task permissions read-the-handbook\n\n"+
-			"It shows what odd drain would allow the task's agent, before the agent runs:\n"+
-			"from the task, its role, odd.toml and the files that no agent may write.\n"+
-			"Whatever is not listed is refused.",
-		onTask(env, runTaskPermissions))
 }
 
 func runTaskPermissions(c *cli.Context, env Env, name string) error {
