@@ -42,16 +42,7 @@ func drainVerb(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "print which tasks would run or be skipped, and why; write nothing"},
 			jsonFlag(),
 		},
-		Subcommands: []*cli.Command{
-			verb("pause REASON", "let odd drain start no further task until a person resumes it",
-				"odd drain pause \"the glossary is being rewritten\"\n\n"+
-					"odd commits the reason as pause.toml on the board, so that it holds in every\n"+
-					"clone that has the commit. A running drain stops before its next task.",
-				on(env, openWorkspace, runPause)),
-			verb("resume", "allow odd drain to run again after a pause; only a person can",
-				"odd drain resume\n\n"+
-					personNote,
-				on(env, openShared, runResume), yesFlag())},
+		Subcommands: []*cli.Command{pauseVerb(env), resumeVerb(env)},
 		Action: alone(func(c *cli.Context) error {
 			if c.Int("max-tasks") < 0 || c.IsSet("max-tasks") && c.Int("max-tasks") == 0 {
 				return usage("drain: --max-tasks must be at least 1")

@@ -9,6 +9,14 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
+func pauseVerb(env Env) *cli.Command {
+	return verb("pause REASON", "let odd drain start no further task until a person resumes it",
+		"odd drain pause \"the glossary is being rewritten\"\n\n"+
+			"odd commits the reason as pause.toml on the board, so that it holds in every\n"+
+			"clone that has the commit. A running drain stops before its next task.",
+		on(env, openWorkspace, runPause))
+}
+
 func runPause(c *cli.Context, env Env, w *workspace) error {
 	why := oneLine(c.Args().First())
 	if why == "" {
@@ -30,6 +38,13 @@ func runPause(c *cli.Context, env Env, w *workspace) error {
 		return err
 	}
 	return printState(env, "paused", oid, c.Bool("json"))
+}
+
+func resumeVerb(env Env) *cli.Command {
+	return verb("resume", "allow odd drain to run again after a pause; only a person can",
+		"odd drain resume\n\n"+
+			personNote,
+		on(env, openShared, runResume), yesFlag())
 }
 
 func runResume(c *cli.Context, env Env, v *view) error {
