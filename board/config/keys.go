@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agnivade/levenshtein"
@@ -160,23 +161,24 @@ var keys = []key{
 }
 
 // allKeys are keys and those of the [[mcp]] tables.
-func allKeys() []key { return append(slices.Clone(keys), serverKeys()...) }
+var allKeys = sync.OnceValue(func() []key { return slices.Concat(keys, serverKeys()) })
 
 // known are the substrates odd is made for: they need no section of their own.
 var known = []string{"extract", "replay", "exec", "claude", "acp", "anthropic", "openai"}
 
 // matches says whether path is the pattern ("all") or a table on the way to it.
 func matches(pattern string, path []string) (all, prefix bool) {
-	parts := strings.Split(pattern, ".")
-	if len(path) > len(parts) {
-		return false, false
-	}
-	for i, p := range path {
-		if parts[i] != "*" && parts[i] != p {
+	below := true // some of pattern is left
+	for _, p := range path {
+		var part string
+		if !below {
+			return false, false
+		}
+		if part, pattern, below = strings.Cut(pattern, "."); part != "*" && part != p {
 			return false, false
 		}
 	}
-	return len(path) == len(parts), len(path) < len(parts)
+	return !below, below
 }
 
 // find returns the key path names and whether it names a table above keys.
