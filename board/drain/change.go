@@ -298,10 +298,7 @@ func (ch *change) writeLaterRecords(p *draft) error {
 }
 
 func (q *asking) keepSession() {
-	dir := q.w.dir
-	q.w.dir = path.Join(ArtifactDir(q.c.task), fmt.Sprintf("%s.%d", q.phase, q.sessions))
-	q.keepArtifacts()
-	q.w.dir = dir
+	q.keepArtifacts(path.Join(ArtifactDir(q.c.task), fmt.Sprintf("%s.%d", q.phase, q.sessions)))
 }
 
 // showBeat lets others see what this run is at work on. A run that cannot be shown goes on.

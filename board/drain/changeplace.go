@@ -90,7 +90,7 @@ func (bw *boardWriter) checkStorable(ctx context.Context) error {
 
 // dropConverted takes back atoms that git would store as others.
 func (a *attempt) dropConverted(ctx context.Context) error {
-	if a.w.change != nil || !a.w.isPublishable() { // a change was looked at when it was made
+	if a.w.change != nil || !a.c.publishes(a.w) { // a change was looked at when it was made
 		return nil
 	}
 	all, err := a.d.repo.Converted(ctx, a.c.base, a.w.proposedChanges(a.d.at))

@@ -31,7 +31,7 @@ type claim struct {
 	opEnded     bool       // by another run
 	died        string     // why the lease, or the session's permit, took it back while its session ran
 	anchor      *handshake // of its one session; nil outside a task's
-	startDraft  *draft     // what its result begins with, nil for nothing: a claim that is not committed by itself
+	startDraft  *draft     // what the result of a refresh begins with: its claim, which is not committed by itself; else nil
 	resultDraft *draft     // of its result: it records the session, and what came of it
 	unpublished bool       // and that its proposal is not published after all
 	pin         repo.RefUpdate
@@ -40,6 +40,9 @@ type claim struct {
 
 // each returns what one session of the claim may cost.
 func (c *claim) each() budget.MicroUSD { return c.reserved / budget.MicroUSD(max(c.sessions, 1)) }
+
+// isRefresh reports a result that is judged again without a session: its task stays in review.
+func (c *claim) isRefresh() bool { return c.startDraft != nil }
 
 // notSaved says that the result of the claim is lost, and when its task is free again.
 func (c *claim) notSaved(err error) error {

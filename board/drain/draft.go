@@ -52,7 +52,8 @@ type draft struct {
 	run     *runLog
 	changes repo.Changes      // besides the run's own files, by repository path
 	own     map[string][]byte // the run's ledger, journal and proposals with this commit, by path below the bundle
-	wrote   time.Time         // when its last record was made
+	began   time.Time         // when its first record was made
+	wrote   time.Time         // when its last record was made, but for those of ops
 	message string
 	onto    repo.OID         // the commit it is made on, "" for the board's tip
 	refs    []repo.RefUpdate // that move with the board
@@ -106,7 +107,9 @@ func (p *draft) append(r event.Record) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	p.own[name] = b
+	if p.own[name] = b; p.began.IsZero() {
+		p.began = r.TS
+	}
 	return nil
 }
 

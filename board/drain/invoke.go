@@ -44,12 +44,9 @@ type Spoken struct {
 	Cost        budget.MicroUSD      `json:"cost_micro_usd"`
 }
 
-// spokenBy returns what the session of w came to, nil for one without a contract that promises anything.
+// spokenBy returns what the session of w came to.
 func (s *snapshot) spokenBy(w *work) *Spoken {
 	c := w.bound.Contract
-	if c.Role == "" || c.Role == contract.General {
-		return nil
-	}
 	out := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.sessionOutcome(), Reason: w.reason, Deliverable: redactDeliverable(w.emission.Deliverable),
 		Said: w.emission.Says, Hints: w.result.Verdict.Hints, Cost: w.cost}
 	if w.handed != nil {
@@ -273,7 +270,6 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 // share nothing but their input: each has its own brief, tree and handoff.
 func (a *attempt) runSession(ctx context.Context, n int) *work {
 	w := a.w
-	w.dir = fmt.Sprintf("session.%d", n)
 	defer w.releasePermit()
 	req, ok := a.prepare(ctx, a.d.contracts().resolveContract)
 	if !ok {
@@ -304,8 +300,8 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []*work) erro
 		stopped = nil // which is how a person ends it
 	}
 	ctx = context.WithoutCancel(ctx)
-	for _, w := range done {
-		(&attempt{d, c, w}).keepArtifacts()
+	for i, w := range done {
+		(&attempt{d, c, w}).keepArtifacts(fmt.Sprintf("session.%d", i+1))
 	}
 	art, err := d.artifacts.store(ctx, &d.boardWriter)
 	if err != nil {
@@ -315,11 +311,7 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []*work) erro
 		return err
 	}
 	for _, w := range done {
-		if s := d.at.spokenBy(w); s != nil {
-			d.report.Said = append(d.report.Said, *s)
-			continue
-		}
-		d.report.Said = append(d.report.Said, Spoken{Role: w.bound.Role, Outcome: w.sessionOutcome(), Reason: w.reason, Said: w.emission.Says, Cost: w.cost})
+		d.report.Said = append(d.report.Said, *d.at.spokenBy(w))
 	}
 	return stopped
 }
@@ -336,7 +328,7 @@ func (rec recorder) discardLapsed(c *claim, done []*work) {
 		if why == "" && w.handed != nil {
 			why = w.anchor.whyLapsed(rec.at)
 		}
-		if why != "" && w.isPublishable() {
+		if why != "" && c.publishes(w) {
 			w.void(why)
 		}
 	}

@@ -131,7 +131,7 @@ func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.
 		d.tree[path.Join(ArtifactDir(t), "contract.json")] = b // for who judges it after this
 	}
 	held := invoke.Hold(under, d.at.cfg.Root, session.Read(emission))
-	return &work{verdict: board.ToReview, lastSession: lastSession{emission: held}, terms: terms{bound: d.contracts().boundBefore(t)}, judgedAgain: true}, under, nil
+	return &work{verdict: board.ToReview, lastSession: lastSession{emission: held}, terms: terms{bound: d.contracts().boundBefore(t)}}, under, nil
 }
 
 // boundBefore is what of the contract of t's session bears on judging it again: the

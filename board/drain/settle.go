@@ -44,7 +44,7 @@ func (a *attempt) settleTask(ctx context.Context) error {
 	stopped := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
 	err := a.saveResult(ctx)
-	if !isUnwritable(err) || a.w.judgedAgain {
+	if !isUnwritable(err) || a.c.isRefresh() {
 		return cmp.Or(err, stopped)
 	}
 	a.d.addNote(fmt.Sprintf("%s: the result could not be written: %v", a.c.task.ID, err))
@@ -79,7 +79,7 @@ func (a *attempt) saveResult(ctx context.Context) error {
 	if err != nil {
 		return unwritten{err}
 	}
-	a.keepArtifacts()
+	a.keepArtifacts(ArtifactDir(a.c.task))
 	if err := a.w.change.keepFiles(ctx); err != nil {
 		return unwritten{err}
 	}
@@ -91,7 +91,10 @@ func (a *attempt) saveResult(ctx context.Context) error {
 	if err := a.d.landResult(ctx, a.c, func() (*draft, error) { return a.d.recorder().planResult(ctx, a.c, a.w, &out, refs) }); err != nil {
 		return err
 	}
-	if out.Session = a.d.at.spokenBy(a.w); out.State == board.Blocked {
+	if role := a.w.bound.Role; role != "" && role != contract.General { // whose contract promises something
+		out.Session = a.d.at.spokenBy(a.w)
+	}
+	if out.State == board.Blocked {
 		out.Code = a.w.blockCode()
 	}
 	a.d.report.Tasks = append(a.d.report.Tasks, out)
@@ -124,12 +127,12 @@ func (rec recorder) planResult(ctx context.Context, c *claim, w *work, out *Outc
 	c.task.Path = now.Path // a person may have moved it meanwhile
 	p := c.resultDraft.clone()
 	late := rec.describeDelay(p, c)
-	if why := cmp.Or(rec.authority().whyLapsed(c), late); why != "" && w.isPublishable() {
+	if why := cmp.Or(rec.authority().whyLapsed(c), late); why != "" && c.publishes(w) {
 		w.void(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
 		return rec.planUnpublished(c, w, out, artifacts)
 	}
-	if late != "" && !w.judgedAgain || c.unpublished {
+	if late != "" && !c.isRefresh() || c.unpublished {
 		return rec.planUnpublished(c, w, out, artifacts)
 	}
 	onto, moves, err := w.change.settleLanding(ctx, out, refs)
@@ -149,16 +152,8 @@ const stillness = 45 * time.Minute
 // describeDelay says how long the records of p have waited for their commit, "" if that is
 // less than stillness. The usual reason is a computer that slept.
 func (rec recorder) describeDelay(p *draft, c *claim) string {
-	was := rec.log.files[rec.log.ledgerPath()]
-	if len(was) >= len(p.ledger()) {
-		return ""
-	}
-	waiting, err := event.Read(p.ledger()[len(was):])
-	if err != nil || len(waiting) == 0 {
-		return ""
-	}
-	still := rec.log.now().Sub(waiting[0].TS)
-	if still < stillness {
+	still := rec.log.now().Sub(p.began)
+	if p.began.IsZero() || still < stillness {
 		return ""
 	}
 	return fmt.Sprintf("the computer slept for %s before the result was saved; run odd task ready %s to try again", still.Round(time.Second), c.task.ID)
@@ -348,7 +343,7 @@ func (o Outcome) describeLanding() string {
 func (rec recorder) completeResult(p *draft, c *claim, w *work, out Outcome, refs []repo.RefUpdate) error {
 	p.refs = refs
 	if out.State != "" {
-		b, err := rec.finishTask(c.task, w, out)
+		b, err := rec.finishTask(c, w, out)
 		if err != nil {
 			return err
 		}
@@ -381,12 +376,13 @@ func (rec recorder) tellResult(p *draft, c *claim, title, content string, list .
 	if err := p.tell("O", "", title, content); err != nil {
 		return err
 	}
-	said := slices.DeleteFunc(slices.Clone(list), func(w *work) bool { return w.judgedAgain }) // whose words the run before has
-	for _, w := range said {
-		rec.addRemarks(p, c, w)
-	}
-	if err := rec.addAppeals(p, c, said...); err != nil {
-		return err
+	if !c.isRefresh() { // else the run before has the words of the session
+		for _, w := range list {
+			rec.addRemarks(p, c, w)
+		}
+		if err := rec.addAppeals(p, c, list...); err != nil {
+			return err
+		}
 	}
 	if err := rec.addHandoffs(p, list...); err != nil {
 		return err
@@ -394,11 +390,11 @@ func (rec recorder) tellResult(p *draft, c *claim, title, content string, list .
 	return rec.overrideEnds(p, title+", "+content)
 }
 
-func (rec recorder) finishTask(t board.Task, w *work, out Outcome) ([]byte, error) {
-	if w.judgedAgain {
-		return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": rec.log.id, "branch": out.Branch, "commit": string(out.Proposal)}})
+func (rec recorder) finishTask(c *claim, w *work, out Outcome) ([]byte, error) {
+	if c.isRefresh() {
+		return okf.Edit(c.task.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": rec.log.id, "branch": out.Branch, "commit": string(out.Proposal)}})
 	}
-	return board.Finish(t, rec.log.id, w.verdict, board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
+	return board.Finish(c.task, rec.log.id, w.verdict, board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
 }
 
 func (rec recorder) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) event.OutcomeData {

@@ -38,10 +38,7 @@ type work struct {
 	paid            budget.MicroUSD // of that, for sessions before the last
 	turned          int             // turns of those
 	earlierSessions []event.Record  // those sessions, and the legs of the last one that failed
-	dir             string          // of the run's tree; "" is the task's
 	fault           error           // of the disk: there is no result, and the claim is swept
-
-	judgedAgain bool // judged again without a session: the task stays in review
 }
 
 // lastSession is what the last session of a work came to. Each session begins with the zero value.
@@ -101,8 +98,8 @@ func (a *attempt) prepare(ctx context.Context, bind func(board.Task) (bound, err
 // releasePermit ends the session's permit, if it still has one.
 func (w *work) releasePermit() { w.anchor.releasePermit(releaseReason(w)) }
 
-// isPublishable reports work that would go to review or hand something over.
-func (w *work) isPublishable() bool { return w.verdict == board.ToReview && !w.judgedAgain }
+// publishes reports work that would go to review or hand something over.
+func (c *claim) publishes(w *work) bool { return w.verdict == board.ToReview && !c.isRefresh() }
 
 // runWork runs the session of a claimed task and decides its verdict. Whatever goes wrong
 // blocks this task and not the drain.
@@ -388,13 +385,9 @@ func (s *snapshot) timeKey(t board.Task) string {
 // ArtifactDir returns the folder of a task's attempt in the run's artifacts.
 func ArtifactDir(t board.Task) string { return fmt.Sprintf("%s.%d", board.Slug(t.ID), t.Attempts) }
 
-// keepArtifacts adds the task's brief, emission and guarded files to the run's
-// tree, redacted.
-func (a *attempt) keepArtifacts() {
-	dir := a.w.dir
-	if dir == "" {
-		dir = ArtifactDir(a.c.task)
-	}
+// keepArtifacts adds the brief, emission and guarded files of the last session to a folder of the
+// run's tree, redacted.
+func (a *attempt) keepArtifacts(dir string) {
 	hide := lentSecrets(a.d.at.cfg, a.d.Environ)
 	put := func(name string, b []byte) {
 		if len(b) > 0 {
