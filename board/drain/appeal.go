@@ -65,7 +65,7 @@ func (rec recorder) planDecay() (p *draft, done []gate.Proposal, err error) {
 	for _, p := range done {
 		body += fmt.Sprintf("%s %s: %s\n", p.Severity, p.Gate, p.Reason)
 	}
-	p.message = rec.boardMessage(fmt.Sprintf("board: propose %d", len(done)), body)
+	p.message = rec.log.message(fmt.Sprintf("board: propose %d", len(done)), body, traced{lease: rec.leaseID})
 	return p, done, nil
 }
 

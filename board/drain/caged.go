@@ -173,11 +173,8 @@ func (a *attempt) keepLeft(ctx context.Context) {
 	if len(a.w.left.edits.Files) == 0 {
 		return
 	}
-	commit, err := a.d.repo.MakeEdits(ctx, []repo.OID{a.c.base}, a.w.left.edits.Files, a.d.agentSignature(), "what a session left\n")
-	if err == nil {
-		a.w.patch, err = a.d.repo.Patch(ctx, a.c.base, commit)
-	}
-	if err != nil {
+	var err error
+	if a.w.patch, err = a.d.patchOf(ctx, a.c.base, a.w.left.edits.Files); err != nil {
 		a.d.addNote(fmt.Sprintf("%s: the agent's files could not be kept: %v", a.c.task.ID, err))
 	}
 }

@@ -143,12 +143,9 @@ func (d *drain) runChangeAgain(ctx context.Context, c *claim, w *work, m *remade
 }
 
 func (ch *change) retakeCandidate(ctx context.Context) (pipeline.Out, error) {
-	if err := ch.takeCandidate(ctx, ch.remade.candidate); err != nil {
-		return ch.endFor(pipeline.CandidateUnusable, 0, "%s", oneLine(err.Error()))
-	}
-	set, err := candidateFacts(ch.d.repo, ch.draft, ch.candidate.Files)
+	set, err := ch.takeCandidate(ctx, ch.remade.candidate)
 	if err != nil {
-		return pipeline.Out{}, err
+		return ch.endFor(pipeline.CandidateUnusable, 0, "%s", oneLine(err.Error()))
 	}
 	set["again"] = ch.remade.old.ID
 	return pipeline.Out{Next: pipeline.Validate, Set: set, Note: "what " + ch.remade.old.ID + " made"}, nil

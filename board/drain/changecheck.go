@@ -175,12 +175,12 @@ func (ch *change) generateRepair(ctx context.Context, failed pipeline.Failure) (
 	if err == nil && c.Noop() {
 		err = errors.New("the agent says that there is nothing to change, but its change fails the checks")
 	}
+	var set map[string]string
 	if err == nil {
-		err = ch.takeCandidate(ctx, c)
+		set, err = ch.takeCandidate(ctx, c)
 	}
 	if err != nil {
 		return nil, pipeline.Out{Spent: spent}, errors.New(oneLine(err.Error()))
 	}
-	set, err := candidateFacts(ch.d.repo, ch.draft, ch.candidate.Files)
-	return c.Files, pipeline.Out{Set: set, Spent: spent}, err
+	return c.Files, pipeline.Out{Set: set, Spent: spent}, nil
 }

@@ -39,8 +39,9 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	if err == nil && c.Noop() {
 		return pipeline.Out{Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
 	}
+	var set map[string]string
 	if err == nil {
-		err = ch.takeCandidate(ctx, c)
+		set, err = ch.takeCandidate(ctx, c)
 	}
 	var no pipeline.Unusable
 	switch {
@@ -60,8 +61,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	if no := pipeline.Mendable(append(judgeCandidate(ch.ground, ch.candidate).Findings, ch.w.bound.outOfScope(ch.candidate)...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == "" {
 		return ch.sendBack(no, spent), nil
 	}
-	set, err := candidateFacts(ch.d.repo, ch.draft, ch.candidate.Files)
-	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.w.left.describeProducts()}, err
+	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.w.left.describeProducts()}, nil
 }
 
 // sendBack has the session asked once more, without what rules refuse of its candidate.
@@ -288,27 +288,19 @@ func (ch *change) takeNext(ctx context.Context, failed string) (pipeline.Out, bo
 		c := ch.others[0]
 		ch.others = ch.others[1:]
 		var no pipeline.Unusable
-		if err := ch.takeCandidate(ctx, c); errors.As(err, &no) {
+		set, err := ch.takeCandidate(ctx, c)
+		if errors.As(err, &no) {
 			continue
-		} else if err != nil {
-			return pipeline.Out{}, false, err
 		}
-		set, err := candidateFacts(ch.d.repo, ch.draft, ch.candidate.Files)
 		return pipeline.Out{Next: pipeline.Validate, Set: set, Note: fmt.Sprintf("%s; the agent's next candidate, %s, is tried", failed, c.ID)}, true, err
 	}
 	return pipeline.Out{}, false, nil
 }
 
-func candidateFacts(r *repo.Repo, draft repo.OID, files []pipeline.Edit) (map[string]string, error) {
-	tree, err := r.TreeOID(draft, "")
-	set := pipeline.FactsOf(files)
-	set[pipeline.FactCandidate] = string(tree)
-	return set, err
-}
-
 // takeCandidate makes the candidate the op's: with the session's atoms as a commit on the
-// base that no ref names. If it cannot be used, the op keeps the one it had.
-func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error {
+// base that no ref names. It returns what the op's record says of it. If it cannot be used, the
+// op keeps the one it had.
+func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[string]string, error) {
 	no := lentSecrets(ch.d.at.cfg, ch.d.Environ).refuses(&c)
 	var files []repo.FileEdit
 	for _, e := range c.Files {
@@ -319,14 +311,14 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error
 	}
 	misplaced, err := ch.base().misplaced(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	converted, err := ch.base().converted(ctx, files)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if no = append(append(no, misplaced...), converted...); len(no) > 0 {
-		return no
+		return nil, no
 	}
 	for _, it := range ch.w.items {
 		if !it.Effect.Lands() {
@@ -335,15 +327,22 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error
 		name := ch.d.at.file(it.Path)
 		before, mode, err := ch.base().read(name)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		files = append(files, repo.FileEdit{Path: name, Before: before, OldMode: mode, After: it.Bytes, NewMode: cmp.Or(mode, "100644")})
 	}
 	made, err := ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agentSignature(), "candidate of "+ch.op.ID+"\n")
-	if err == nil {
-		ch.candidate, ch.files, ch.draft = c, files, made
+	if err != nil {
+		return nil, err
 	}
-	return err
+	tree, err := ch.d.repo.TreeOID(made, "")
+	if err != nil {
+		return nil, err
+	}
+	ch.candidate, ch.files, ch.draft = c, files, made
+	set := pipeline.FactsOf(c.Files)
+	set[pipeline.FactCandidate] = string(tree)
+	return set, nil
 }
 
 // withoutSecrets is an edit as the repository may hold it. One that brings a credential in is

@@ -116,26 +116,34 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 		return claimPlan{}, err
 	}
 	p.changes[d.at.file(t.Path)] = b
-	data := event.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.until.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.leaseID}
+	data := event.ClaimData{Attempt: c.task.Attempts, Blob: c.task.Blob}
 	if d.at.changes(c.task) {
 		if c.op, err = newOpID(d.Now(), d.Random); err != nil {
 			return claimPlan{}, err
 		}
 		data.Op = c.op
 	}
-	if data.Override, err = d.recorder().tellOverride(p); err != nil {
-		return claimPlan{}, err
-	}
 	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
 		if b, err := d.contracts().resolveContract(t); err == nil {
 			data.ContractRole = string(b.Role)
 		}
 	}
-	if data.Alert, err = d.recorder().dueAlerts(t.Team, c.reserved); err != nil {
+	p.message = d.log.message(fmt.Sprintf("board: claim %s", t.ID), "", traced{task: t.ID, lease: c.leaseID})
+	return d.hold(c, p, event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team}, data)
+}
+
+// hold completes the draft of a claim with its record: what it reserves, on what and until when.
+func (d *drain) hold(c *claim, p *draft, r event.Record, data event.ClaimData) (claimPlan, error) {
+	data.LeaseExpires, data.Base, data.Lease = c.until.Format(time.RFC3339), string(c.base), c.leaseID
+	var err error
+	if data.Override, err = d.recorder().tellOverride(p); err != nil {
 		return claimPlan{}, err
 	}
-	p.message = commitMessage(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.leaseID})
-	return claimPlan{c, p}, p.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data})
+	if data.Alert, err = d.recorder().dueAlerts(r.Team, c.reserved); err != nil {
+		return claimPlan{}, err
+	}
+	r.Reserved, r.Data = int64(c.reserved), data
+	return claimPlan{c, p}, p.record(r)
 }
 
 // stake lands a claim, and pins what its session reads.

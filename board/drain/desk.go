@@ -68,12 +68,17 @@ func (k *desk) diff(ctx context.Context, path string) (string, error) {
 	if err != nil || len(is.Files) == 0 {
 		return "", err
 	}
-	commit, err := k.d.repo.MakeEdits(ctx, []repo.OID{is.Base}, is.Files, k.d.agentSignature(), "what a session changed so far\n")
-	if err != nil {
-		return "", err
-	}
-	out, err := k.d.repo.Patch(ctx, is.Base, commit, slices.DeleteFunc([]string{path}, func(p string) bool { return p == "" })...)
+	out, err := k.d.patchOf(ctx, is.Base, is.Files, slices.DeleteFunc([]string{path}, func(p string) bool { return p == "" })...)
 	return string(out), err
+}
+
+// patchOf returns what a session changed on base, as a patch.
+func (bw *boardWriter) patchOf(ctx context.Context, base repo.OID, files []repo.FileEdit, paths ...string) ([]byte, error) {
+	commit, err := bw.repo.MakeEdits(ctx, []repo.OID{base}, files, bw.agentSignature(), "what a session changed\n")
+	if err != nil {
+		return nil, err
+	}
+	return bw.repo.Patch(ctx, base, commit, paths...)
 }
 
 // resetTree takes what was done on the desk away, so that whoever takes over begins

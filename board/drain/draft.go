@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -201,17 +202,24 @@ func (bw *boardWriter) agentSignature() repo.Signature {
 	return repo.Signature{Name: bw.at.cfg.AgentName, Email: bw.at.cfg.AgentEmail, When: bw.log.now()}
 }
 
-// commitMessage returns a commit message with its trailers. An empty trailer value is left out.
-// The subject is one line, so that no title can bring a trailer of its own.
-func commitMessage(subject, body string, trailers ...[2]string) string {
+// traced is what the trailers of a commit's message name besides the run; "" names nothing.
+type traced struct {
+	task             okf.ID
+	lease, trace, op string
+	tier             pipeline.Tier
+}
+
+// message returns the message of a commit of the run. The subject is one line, so that no title
+// can bring a trailer of its own.
+func (l *runLog) message(subject, body string, of traced) string {
 	s := strings.Join(strings.Fields(clean(subject)), " ") + "\n"
 	if body != "" {
 		s += "\n" + clean(body) + "\n"
 	}
 	s += "\n"
-	for _, t := range trailers {
+	for _, t := range [][2]string{{"Run", l.id}, {"Task", string(of.task)}, {"Lease", of.lease}, {"Trace", of.trace}, {"Op", of.op}, {"Tier", string(of.tier)}} {
 		if t[1] != "" {
-			s += t[0] + ": " + t[1] + "\n"
+			s += "Odd-" + t[0] + ": " + t[1] + "\n"
 		}
 	}
 	return s

@@ -669,7 +669,7 @@ func TestRefreshHoldsToTheContract(t *testing.T) {
 // A title cannot bring a trailer of its own, nor a second subject line.
 func TestMessageKeepsTheSubjectOneLine(t *testing.T) {
 	t.Parallel()
-	got := commitMessage("propose: Tidy\n\nOdd-Run: other\x1b[2J", "why\x1b[2J", [2]string{"Odd-Task", "t-1"}, [2]string{"Odd-Run", ""})
+	got := (&runLog{}).message("propose: Tidy\n\nOdd-Run: other\x1b[2J", "why\x1b[2J", traced{task: "t-1"})
 	if want := "propose: Tidy Odd-Run: other[2J\n\nwhy[2J\n\nOdd-Task: t-1\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -212,21 +212,12 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 	if err := d.recorder().addGiven(p); err != nil {
 		return claimPlan{}, err
 	}
-	data := event.ClaimData{
-		LeaseExpires: c.until.Format(time.RFC3339), Base: string(c.base), Sessions: int64(sessions), ContractRole: string(b.Role),
-		Lease: c.leaseID, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title,
-	}
+	data := event.ClaimData{Sessions: int64(sessions), ContractRole: string(b.Role), Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title}
 	if g := d.given; g != nil {
 		data.Handoff = d.at.file(g.Claims.Path)
 	}
-	if data.Override, err = d.recorder().tellOverride(p); err != nil {
-		return claimPlan{}, err
-	}
-	if data.Alert, err = d.recorder().dueAlerts("", c.reserved); err != nil {
-		return claimPlan{}, err
-	}
-	p.message = commitMessage(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.leaseID})
-	return claimPlan{c, p}, p.record(event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data})
+	p.message = d.log.message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, traced{lease: c.leaseID})
+	return d.hold(c, p, event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role}, data)
 }
 
 // runSessions runs the sessions of c side by side and returns their works in order.
@@ -356,7 +347,7 @@ func (rec recorder) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*
 	}
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
 	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
-	p.message = commitMessage("board: "+title, content, [2]string{"Odd-Run", rec.log.id}, [2]string{"Odd-Lease", c.leaseID}, [2]string{"Odd-Trace", trace})
+	p.message = rec.log.message("board: "+title, content, traced{lease: c.leaseID, trace: trace})
 	return p, rec.tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
 }
 

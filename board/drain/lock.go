@@ -103,6 +103,6 @@ func (s *snapshot) refuseWhilePaused() error {
 func (bw *boardWriter) planPause(why string) (*draft, error) {
 	p := bw.newDraft()
 	p.changes[bw.at.file("pause.toml")] = board.PauseFile(why, bw.agentSignature().Name, bw.log.now().UTC().Truncate(time.Second))
-	p.message = bw.boardMessage("board: pause", why)
+	p.message = bw.log.message("board: pause", why, traced{lease: bw.leaseID})
 	return p, p.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
 }

@@ -266,8 +266,3 @@ func (d *drain) reckonMoney(ctx context.Context) error {
 	}
 	return err
 }
-
-// boardMessage is the message of a commit that belongs to no task.
-func (bw *boardWriter) boardMessage(subject, body string) string {
-	return commitMessage(subject, body, [2]string{"Odd-Run", bw.log.id}, [2]string{"Odd-Lease", bw.leaseID})
-}

@@ -248,14 +248,14 @@ func (rec recorder) makeProposal(ctx context.Context, c *claim, w *work, trace s
 	if title == "" {
 		title = string(c.task.ID)
 	}
-	trailers := [][2]string{{"Odd-Run", rec.log.id}, {"Odd-Task", string(c.task.ID)}, {"Odd-Lease", c.leaseID}, {"Odd-Trace", trace}}
+	of := traced{task: c.task.ID, lease: c.leaseID, trace: trace}
 	var oid repo.OID
 	var err error
 	if ch := w.change; ch != nil && len(ch.files) > 0 {
-		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", string(ch.risk.Tier)})
-		oid, err = rec.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, rec.agentSignature(), commitMessage("propose: "+title, summarizeFiles(ch.candidate.Files)+listItems(w.items), trailers...))
+		of.op, of.tier = ch.op.ID, ch.risk.Tier
+		oid, err = rec.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, rec.agentSignature(), rec.log.message("propose: "+title, summarizeFiles(ch.candidate.Files)+listItems(w.items), of))
 	} else {
-		oid, err = rec.make(ctx, c.base, w.proposedChanges(rec.at), rec.agentSignature(), commitMessage("propose: "+title, cmp.Or(strings.TrimRight(listItems(w.items), "\n"), "Nothing new: every atom is as it was.")+leftOut(w.emission.Notes), trailers...))
+		oid, err = rec.make(ctx, c.base, w.proposedChanges(rec.at), rec.agentSignature(), rec.log.message("propose: "+title, cmp.Or(strings.TrimRight(listItems(w.items), "\n"), "Nothing new: every atom is as it was.")+leftOut(w.emission.Notes), of))
 	}
 	if err != nil {
 		return repo.RefUpdate{}, err
@@ -366,7 +366,7 @@ func (rec recorder) completeResult(p *draft, c *claim, w *work, out Outcome, ref
 	if out.State == "" {
 		subject, title = fmt.Sprintf("board: %s was lost", out.Task), fmt.Sprintf("%s: claim lost", out.Task)
 	}
-	p.message = commitMessage(subject, out.Reason, [2]string{"Odd-Run", rec.log.id}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.leaseID}, [2]string{"Odd-Trace", out.Trace})
+	p.message = rec.log.message(subject, out.Reason, traced{task: c.task.ID, lease: c.leaseID, trace: out.Trace})
 	return rec.tellResult(p, c, title, resultContent(c, w, out), w)
 }
 

@@ -85,7 +85,7 @@ func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task,
 			return nil, nil, err
 		}
 	}
-	p.message = bw.boardMessage(fmt.Sprintf("board: sweep %d expired", max(len(swept), 1)), "")
+	p.message = bw.log.message(fmt.Sprintf("board: sweep %d expired", max(len(swept), 1)), "", traced{lease: bw.leaseID})
 	return p, swept, nil
 }
 
@@ -263,8 +263,7 @@ func (bw *boardWriter) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why strin
 		return nil, "", err
 	}
 	p.changes[bw.at.file(t.Path)] = b
-	p.message = commitMessage(fmt.Sprintf("board: %s back to backlog", id), why,
-		[2]string{"Odd-Run", bw.log.id}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", bw.leaseID}, [2]string{"Odd-Op", o.ID})
+	p.message = bw.log.message(fmt.Sprintf("board: %s back to backlog", id), why, traced{task: id, lease: bw.leaseID, op: o.ID})
 	return p, why, nil
 }
 
