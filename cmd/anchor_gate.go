@@ -40,12 +40,6 @@ func anchorGate(env Env) *cli.Command {
 		&cli.StringFlag{Name: "ask", Usage: "with --hook, ask the running odd that listens at `SOCKET`"})
 }
 
-// gating is how the gate is asked, and answers.
-type gating struct {
-	hook bool
-	ask  string // a socket: who decides instead
-}
-
 func runAnchorGate(c *cli.Context, env Env) error {
 	hook := c.String("hook")
 	switch {
@@ -54,13 +48,12 @@ func runAnchorGate(c *cli.Context, env Env) error {
 	case c.IsSet("ask") && (hook == "" || c.String("ask") == ""):
 		return usage("anchor gate: --ask names a socket, for --hook; give both")
 	}
-	g := gating{hook: hook != "", ask: c.String("ask")}
-	d, err := decideInTime(c.Context, env, g)
+	d, err := decideInTime(c.Context, env, hook != "", c.String("ask"))
 	if err != nil {
 		d = anchor.Unjudged(err)
 	}
 	switch {
-	case !g.hook:
+	case hook == "":
 		if err := printJSON(env, struct {
 			anchor.Decision
 			Reason string `json:"reason,omitempty"`
@@ -113,7 +106,7 @@ const gateTime = 3 * time.Second
 
 // decideInTime judges the call on stdin, or fails when time is over: also when
 // stdin never ends, or a disk does not answer.
-func decideInTime(ctx context.Context, env Env, g gating) (d anchor.Decision, err error) {
+func decideInTime(ctx context.Context, env Env, hook bool, ask string) (d anchor.Decision, err error) {
 	type answer struct {
 		d   anchor.Decision
 		err error
@@ -125,7 +118,7 @@ func decideInTime(ctx context.Context, env Env, g gating) (d anchor.Decision, er
 				answers <- answer{err: fmt.Errorf("a fault of odd: %v", p)}
 			}
 		}()
-		d, err := decideCall(ctx, env, g)
+		d, err := decideCall(ctx, env, hook, ask)
 		answers <- answer{d, err}
 	}()
 	if env.After != nil {
@@ -139,16 +132,16 @@ func decideInTime(ctx context.Context, env Env, g gating) (d anchor.Decision, er
 	}
 }
 
-func decideCall(ctx context.Context, env Env, g gating) (anchor.Decision, error) {
+func decideCall(ctx context.Context, env Env, hook bool, ask string) (anchor.Decision, error) {
 	b, err := io.ReadAll(io.LimitReader(env.Stdin, anchor.MaxCall+1))
 	if err != nil {
 		return anchor.Decision{}, fmt.Errorf("stdin: %w", err)
 	}
-	if g.ask != "" {
-		return askSession(ctx, g.ask, b)
+	if ask != "" { // a socket: who decides instead
+		return askSession(ctx, ask, b)
 	}
 	read := anchor.ReadCall
-	if g.hook {
+	if hook {
 		read = anchor.ReadHook
 	}
 	call, err := read(b)

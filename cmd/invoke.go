@@ -46,22 +46,7 @@ func invokeVerb(env Env) *cli.Command {
 			"an empty line sends your answer (/help shows more); from a pipe, each line is\n"+
 			"one answer. If stdin ends while a question is open, the session counts as\n"+
 			"paused (\"yielded\"), not as failed.",
-		do(env, func(c *cli.Context, env Env) error {
-			if n := c.Int("fan-out"); n < 0 || n > maxFanOut || c.IsSet("fan-out") && n == 0 {
-				return usage("agent run: --fan-out wants a number from 1 to %d", maxFanOut)
-			}
-			a := invocation{task: strings.TrimSpace(c.String("task")), handoffs: c.StringSlice("handoff"), sessions: c.Int("fan-out"),
-				dry: c.Bool("dry-run"), brief: c.Bool("brief"), sends: c.Bool("sends"), explain: c.Bool("explain"), json: c.Bool("json")}
-			if (a.brief || a.sends) && !a.dry {
-				return usage("agent run: --brief and --sends go with --dry-run")
-			}
-			var err error
-			if a.call, err = calledFor(c); err != nil {
-				return err
-			}
-			return runInvoke(c.Context, env, a)
-		}),
-		invokeFlags()...)
+		do(env, runInvoke), invokeFlags()...)
 }
 
 // maxFanOut is the most sessions of one invocation: their reservations and
@@ -92,14 +77,6 @@ func invokeFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "sends", Usage: "with --dry-run, print what would leave odd, and who would get it"},
 		&cli.BoolFlag{Name: "explain", Usage: "print why each tool is allowed or not; start and write nothing"},
 	}
-}
-
-type invocation struct {
-	call                             contract.Call
-	task                             string
-	handoffs                         []string
-	sessions                         int
-	dry, brief, sends, explain, json bool
 }
 
 // calledFor returns the call the flags mean. Names are judged where the contract is resolved.
@@ -133,7 +110,19 @@ func splitCommas(s string) []string {
 	return out
 }
 
-func runInvoke(ctx context.Context, env Env, a invocation) error {
+func runInvoke(c *cli.Context, env Env) error {
+	ctx, brief, sends, asJSON := c.Context, c.Bool("brief"), c.Bool("sends"), c.Bool("json")
+	n := c.Int("fan-out")
+	switch {
+	case n < 0 || n > maxFanOut || c.IsSet("fan-out") && n == 0:
+		return usage("agent run: --fan-out wants a number from 1 to %d", maxFanOut)
+	case (brief || sends) && !c.Bool("dry-run"):
+		return usage("agent run: --brief and --sends go with --dry-run")
+	}
+	call, err := calledFor(c)
+	if err != nil {
+		return err
+	}
 	if env.Getenv("ODD_RUN") != "" {
 		return refuse("in-session", "invoke: a session does not spawn another; hand over instead")
 	}
@@ -141,32 +130,32 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 	if err != nil {
 		return err
 	}
-	o, inv, err := w.newInvocation(ctx, a)
+	o, inv, err := w.newInvocation(c, call)
 	if err != nil {
 		return err
 	}
 	p := newProgress(env)
 	talks := &dialogue{env: env, progress: p}
 	o.Progress, o.Reply = p.setLine, talks.answerTurn
-	if a.brief || a.sends {
+	if brief || sends {
 		b, to, err := drain.BriefFor(ctx, w.repo, o, inv)
-		if a.sends && err == nil {
-			return printSends(env, b, to, a.json)
+		if sends && err == nil {
+			return printSends(env, b, to, asJSON)
 		}
-		return printBrief(env, b, err, a.json)
+		return printBrief(env, b, err, asJSON)
 	}
-	if a.dry || a.explain {
-		c, err := drain.Resolve(ctx, w.repo, o, inv)
-		for _, no := range drain.Speechless(w.cfg, c.Role) {
-			talk(env, "no session would be held: %s; %s [%s]", no.Message, no.Way, no.Code)
+	if c.Bool("dry-run") || c.Bool("explain") || call.Override != nil {
+		made, err := drain.Resolve(ctx, w.repo, o, inv)
+		if c.Bool("dry-run") || c.Bool("explain") {
+			for _, no := range drain.Speechless(w.cfg, made.Role) {
+				talk(env, "no session would be held: %s; %s [%s]", no.Message, no.Way, no.Code)
+			}
+			return printContract(env, made, err, c.Bool("explain"), asJSON)
 		}
-		return printContract(env, c, err, a)
-	}
-	if a.call.Override != nil {
-		if c, err := drain.Resolve(ctx, w.repo, o, inv); err != nil {
-			return printContract(env, c, err, a)
+		if err != nil {
+			return printContract(env, made, err, false, asJSON)
 		}
-		if o.Person, err = w.confirmOverride(ctx, a.call.Override); err != nil {
+		if o.Person, err = w.confirmOverride(ctx, call.Override); err != nil {
 			return err
 		}
 	}
@@ -182,42 +171,43 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 			talks.showSays(s.Said[talks.shown:])
 		}
 	}
-	return printInvoked(env, report, err, a.json)
+	return printInvoked(env, report, err, asJSON)
 }
 
 // newInvocation returns the drain's part of what was asked: a task of the board, or words.
-func (w *workspace) newInvocation(ctx context.Context, a invocation) (drain.Options, drain.Invocation, error) {
-	inv := drain.Invocation{Title: oneLine(a.task), Sessions: a.sessions}
+func (w *workspace) newInvocation(c *cli.Context, call contract.Call) (drain.Options, drain.Invocation, error) {
+	task := strings.TrimSpace(c.String("task"))
+	inv := drain.Invocation{Title: oneLine(task), Sessions: c.Int("fan-out")}
 	o, err := w.drainOptions()
 	if err != nil {
 		return o, inv, err
 	}
-	o.Call, o.Handoffs, o.Invoked = a.call, a.handoffs, true
-	if a.call.Override != nil {
-		who, err := w.checkDecider(ctx, "agent run --override", w.personPlace())
+	o.Call, o.Handoffs, o.Invoked = call, c.StringSlice("handoff"), true
+	if call.Override != nil {
+		who, err := w.checkDecider(c.Context, "agent run --override", w.personPlace())
 		if err != nil {
 			return o, inv, err
 		}
 		o.Person = "human:" + who.Email // of a contract that is only shown; a session needs a Human
 	}
-	v, err := w.readBoard(ctx, false)
+	v, err := w.readBoard(c.Context, false)
 	if err != nil {
 		return o, inv, err
 	}
-	switch found, err := v.graph.Find(a.task); {
-	case a.task == "":
+	switch found, err := v.graph.Find(task); {
+	case task == "":
 	case err == nil && found.Type == board.Type:
 		o.Task = string(found.ID)
-	case !strings.ContainsAny(a.task, " \t\n"):
-		_, err := v.findTask(a.task)
+	case !strings.ContainsAny(task, " \t\n"):
+		_, err := v.findTask(task)
 		return o, inv, fmt.Errorf("invoke: %w; name a task, or say in words what is asked", err)
 	}
 	switch {
 	case o.Task == "":
 		return o, inv, nil
-	case a.sessions > 1:
+	case inv.Sessions > 1:
 		return o, inv, usage("agent run: --fan-out is for sessions without a task; a task has one proposal")
-	case a.call.WorkRole != "":
+	case call.WorkRole != "":
 		return o, inv, usage("agent run: --work-role: the task names its role; odd task edit %s --role changes it", o.Task)
 	}
 	return o, inv, nil

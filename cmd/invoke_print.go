@@ -17,44 +17,35 @@ import (
 
 // printContract prints a resolved contract, or the tools of one with their
 // reasons; refusals stand on stderr, one a line.
-func printContract(env Env, c contract.Contract, err error, a invocation) error {
+func printContract(env Env, c contract.Contract, err error, explain, asJSON bool) error {
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
 		return err
 	}
 	switch {
-	case a.json:
+	case asJSON:
 		doc := struct {
 			Contract contract.Contract `json:"contract"`
 			Hash     string            `json:"hash,omitempty"`
 			Refusals contract.Refusals `json:"refusals"`
-		}{Contract: c, Refusals: contract.Refusals{}}
-		if len(no) > 0 {
-			doc.Refusals = no
-		} else {
+		}{c, "", append(contract.Refusals{}, no...)}
+		if len(no) == 0 {
 			doc.Hash = c.Hash()
 		}
-		if err := printJSON(env, doc); err != nil {
-			return err
-		}
-	case a.explain:
+		err = printJSON(env, doc)
+	case explain:
 		var rows [][]string
 		for _, t := range c.Tools {
-			in := "out"
-			if t.In {
-				in = "in"
-			}
-			rows = append(rows, []string{t.Name, string(t.Class), in, t.Why})
+			rows = append(rows, []string{t.Name, string(t.Class), map[bool]string{true: "in", false: "out"}[t.In], t.Why})
 		}
-		if err := printRows(env, rows); err != nil {
-			return err
-		}
+		err = printRows(env, rows)
 	case len(no) == 0:
-		if err := printRows(env, contractRows(c)); err != nil {
-			return err
-		}
+		return printRows(env, contractRows(c))
 	}
-	return tellRefusals(env, no)
+	if told := tellRefusals(env, no); err == nil || len(no) > 0 {
+		return told
+	}
+	return err
 }
 
 // printBrief prints a brief, and as JSON also its parts with the blobs they quote.

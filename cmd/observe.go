@@ -32,22 +32,7 @@ func observeVerb(env Env) *cli.Command {
 			"text. Each batch of events is one turn of the agent, limited by [session]\n"+
 			"max_turns, max_usd and timeout. Drains run meanwhile. It ends with the stream,\n"+
 			"or with Ctrl-C.",
-		do(env, func(c *cli.Context, env Env) error {
-			from := feed(c.String("source"))
-			if strings.TrimSpace(string(from)) == "" {
-				return usage("agent observe: --source is needed: a file, or - for stdin")
-			}
-			policy, err := policyFor(from, c.String("backpressure"))
-			if err != nil {
-				return err
-			}
-			call := contract.Call{
-				Persona: c.String("persona"), WorkRole: c.String("work-role"), Role: contract.Observer, Surface: contract.Surface(c.String("surface")),
-				Engagement: contract.Agent, Voice: contract.Voice(c.String("voice")),
-			}
-			o := observation{source: from, policy: policy, invocation: invocation{call: call, task: c.String("task"), dry: c.Bool("dry-run"), json: c.Bool("json")}}
-			return runObserve(c.Context, env, o)
-		}),
+		do(env, runObserve),
 		&cli.StringFlag{Name: "source", Usage: "read events from `FILE`, - for stdin"},
 		&cli.StringFlag{Name: "backpressure", Usage: "if events come too fast, `POLICY`: drop-oldest, summarise (drop them and tell the agent how many) or queue=N (let the source wait; default for a file: queue=1024)"},
 		profileFlag(),
@@ -56,12 +41,6 @@ func observeVerb(env Env) *cli.Command {
 		voiceFlag(),
 		&cli.StringFlag{Name: "task", Usage: "tell the agent to look for `TEXT`"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; read, start and write nothing"})
-}
-
-type observation struct {
-	invocation
-	source feed // of events
-	policy stream.Policy
 }
 
 // policyFor reads the policy. A file waits by itself; of what does not, a
@@ -80,7 +59,15 @@ func policyFor(s feed, text string) (stream.Policy, error) {
 	return p, nil
 }
 
-func runObserve(ctx context.Context, env Env, o observation) error {
+func runObserve(c *cli.Context, env Env) error {
+	ctx, from := c.Context, feed(c.String("source"))
+	if strings.TrimSpace(string(from)) == "" {
+		return usage("agent observe: --source is needed: a file, or - for stdin")
+	}
+	policy, err := policyFor(from, c.String("backpressure"))
+	if err != nil {
+		return err
+	}
 	if env.Getenv("ODD_RUN") != "" {
 		return refuse("in-session", "observe: a session does not spawn another; hand over instead")
 	}
@@ -88,24 +75,27 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 	if err != nil {
 		return err
 	}
-	opts.Call, opts.Invoked = o.call, true
-	inv := drain.Invocation{Title: or(oneLine(o.task), "Watch "+string(o.source))}
-	if o.dry {
-		c, err := drain.Resolve(ctx, w.repo, opts, inv)
-		return printContract(env, c, err, o.invocation)
+	opts.Invoked, opts.Call = true, contract.Call{
+		Persona: c.String("persona"), WorkRole: c.String("work-role"), Role: contract.Observer, Surface: contract.Surface(c.String("surface")),
+		Engagement: contract.Agent, Voice: contract.Voice(c.String("voice")),
 	}
-	in, err := o.source.openSource(env)
+	inv := drain.Invocation{Title: or(oneLine(c.String("task")), "Watch "+string(from))}
+	if c.Bool("dry-run") {
+		made, err := drain.Resolve(ctx, w.repo, opts, inv)
+		return printContract(env, made, err, false, c.Bool("json"))
+	}
+	in, err := from.openSource(env)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that left ends the session, not odd in the middle of it
-	t := newRemarkPrinter(env, o.json, p)
+	t := newRemarkPrinter(env, c.Bool("json"), p)
 	after := env.After // by which a batch goes out before it is full
-	if o.source.isWhole() {
+	if from.isWhole() {
 		after = nil // its end is near
 	}
-	s := stream.New(o.policy, after)
+	s := stream.New(policy, after)
 	begin := sync.OnceFunc(func() { go s.Read(ctx, in) })
 	opts.Watch = &invoke.Watch{Heard: t.printRemark, Next: func(ctx context.Context) (stream.Events, error) {
 		begin()
@@ -113,10 +103,11 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 	}}
 	report, err := drain.Invoke(ctx, w.repo, opts, inv)
 	p.clearLine()
-	return o.tellEnd(ctx, env, report, err, s, t)
+	return t.tellEnd(ctx, from, report, err, s)
 }
 
-func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err error, s *stream.Stream, t *remarkPrinter) error {
+func (t *remarkPrinter) tellEnd(ctx context.Context, from feed, r drain.Report, err error, s *stream.Stream) error {
+	env := t.env
 	var no contract.Refusals
 	switch {
 	case errors.As(err, &no):
@@ -125,7 +116,7 @@ func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err e
 		return err
 	}
 	for _, bad := range s.Malformed() {
-		talk(env, "%s: %s", o.source, okf.Visible(bad))
+		talk(env, "%s: %s", from, okf.Visible(bad))
 	}
 	c := s.Counters()
 	talk(env, "read %d, malformed %d, dropped %d, summarised %d, delivered %d, waiting %d; emitted %d, muted %d; $%s",
@@ -137,7 +128,7 @@ func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err e
 			talk(env, "%s", okf.Visible(strings.TrimSpace(said.Reason)))
 		}
 	}
-	if o.json && !t.left {
+	if t.json && !t.left {
 		if bad := t.writeLast(ctx, fmt.Sprintf("%s\n", jsonLine(end))); err == nil && bad != nil {
 			err = bad
 		}
