@@ -255,9 +255,7 @@ func usage(format string, args ...any) error { return usageError{fmt.Sprintf(for
 
 // verbOf returns the verb of a command line with the verbs above it, as a person types
 // it behind odd.
-func verbOf(c *cli.Context) string {
-	return strings.TrimPrefix(c.Command.HelpName, c.App.Name+" ")
-}
+func verbOf(c *cli.Context) string { return strings.TrimPrefix(c.Command.HelpName, c.App.Name+" ") }
 
 func onUsage(c *cli.Context, err error, _ bool) error {
 	// The flag package says -x of a flag for which people type --x.

@@ -37,7 +37,7 @@ func decayVerb(env Env) *cli.Command {
 }
 
 func runDecay(c *cli.Context, env Env, w *workspace) error {
-	name, _, err := w.checkActor(c.Context, "decay")
+	name, _, err := w.checkActor(c.Context, "decay", false)
 	if err != nil {
 		return err
 	}

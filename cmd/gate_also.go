@@ -49,9 +49,7 @@ func (p *plan) switchLeases(context.Context) error {
 }
 
 // isAlive reports a lease that may yet allow something.
-func isAlive(s gate.State) bool {
-	return s == gate.Draft || s == gate.Active || s == gate.Suspended
-}
+func isAlive(s gate.State) bool { return s == gate.Draft || s == gate.Active || s == gate.Suspended }
 
 // addPrinciples takes the named principles as the person has them in the work tree.
 func (p *plan) addPrinciples(context.Context) error {

@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/drain"
-	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/handoff"
@@ -71,24 +70,17 @@ type handoffAct struct {
 }
 
 // checkActor returns who records an act: their name, for the journal's file, and
-// how files name them. CI may keep one, and so may an agent outside of odd. A session of
-// odd's has no such record but what it emits, and what the agent's identity wrote would
-// be signed as a person's.
-func (w *workspace) checkActor(ctx context.Context, act string) (name, by string, err error) {
+// how files name them. CI may keep one, and so may an agent outside of odd, unless only a person
+// may. A session of odd's has no such record but what it emits, and what the agent's identity
+// wrote would be signed as a person's.
+func (w *workspace) checkActor(ctx context.Context, act string, person bool) (name, by string, err error) {
 	at := w.personPlace()
-	at.CI = false
-	if w.env.Getenv("ODD_RUN") == "" {
-		at.Session = ""
+	if !person {
+		at.CI = false
+		if w.env.Getenv("ODD_RUN") == "" {
+			at.Session = ""
+		}
 	}
-	return w.confirmPerson(ctx, act, at)
-}
-
-// checkPerson is checkActor for an act that only a person may take.
-func (w *workspace) checkPerson(ctx context.Context, act string) (name, by string, err error) {
-	return w.confirmPerson(ctx, act, w.personPlace())
-}
-
-func (w *workspace) confirmPerson(ctx context.Context, act string, at review.Place) (name, by string, err error) {
 	who, err := w.checkDecider(ctx, act, at)
 	return or(who.Name, who.Email), "human:" + who.Email, err
 }
@@ -101,14 +93,13 @@ func (w *workspace) journalDay(name string) string {
 // writer is who hands over, as files name them, when, and their journal file of today.
 type writer struct{ by, at, day string }
 
-// commitEntry commits what build makes together with its journal entry, or stages both; check
-// says who may.
-func commitEntry(c *cli.Context, env Env, act string, check func(*workspace, context.Context, string) (string, string, error), build func(*view, writer) (handoffAct, error)) (repo.OID, error) {
+// commitEntry commits what build makes together with its journal entry, or stages both.
+func commitEntry(c *cli.Context, env Env, act string, person bool, build func(*view, writer) (handoffAct, error)) (repo.OID, error) {
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return "", err
 	}
-	name, by, err := check(w, c.Context, act)
+	name, by, err := w.checkActor(c.Context, act, person)
 	if err != nil {
 		return "", err
 	}
@@ -181,7 +172,7 @@ func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (h
 	a.Artifact, a.Reason = c.Args().First(), oneLine(c.String("reason"))
 	var told handoff.Told
 	var file string
-	oid, err := commitEntry(c, env, "handoff "+c.Command.Name+" "+a.Artifact, (*workspace).checkPerson, func(v *view, who writer) (act handoffAct, err error) {
+	oid, err := commitEntry(c, env, "handoff "+c.Command.Name+" "+a.Artifact, true, func(v *view, who writer) (act handoffAct, err error) {
 		a.By, a.At, file = who.by, who.at, v.repoPath(who.day)
 		if a.Received, err = v.handoffsAbout(a.Artifact); err != nil {
 			return act, err

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -112,7 +110,7 @@ func runJournalAdd(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	name, _, err := w.checkActor(c.Context, "journal add")
+	name, _, err := w.checkActor(c.Context, "journal add", false)
 	if err != nil {
 		return err
 	}
@@ -128,9 +126,6 @@ func runJournalAdd(c *cli.Context, env Env) error {
 		}
 		added.File = v.repoPath(day)
 		b, err := fs.ReadFile(v.bundle, day)
-		if c.Bool("no-commit") {
-			b, err = os.ReadFile(filepath.Join(w.repo.Root(), filepath.FromSlash(added.File)))
-		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", err
 		}

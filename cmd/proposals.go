@@ -168,7 +168,7 @@ func runProposalsAdd(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	name, by, err := v.checkPerson(c.Context, "proposals add")
+	name, by, err := v.checkActor(c.Context, "proposals add", true)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func runProposalsReject(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	name, by, err := v.checkPerson(ctx, "proposals reject")
+	name, by, err := v.checkActor(ctx, "proposals reject", true)
 	if err != nil {
 		return err
 	}

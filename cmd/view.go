@@ -238,9 +238,7 @@ func (w *workspace) openSeen(ctx context.Context) (v *view, checkedOut bool, err
 	return v, head == v.line.Name() && w.repo.Root() != "", err
 }
 
-func (v *view) onDisk() string {
-	return filepath.Join(v.repo.Root(), filepath.FromSlash(v.cfg.Root))
-}
+func (v *view) onDisk() string { return filepath.Join(v.repo.Root(), filepath.FromSlash(v.cfg.Root)) }
 
 func (v *view) readFiles() error {
 	load := loadDir
