@@ -157,7 +157,7 @@ func decideCall(ctx context.Context, env Env, hook bool, ask string) (anchor.Dec
 		return anchor.Decision{}, err
 	}
 	defer a.Close()
-	return anchor.Decide(call, a.gatekeeper(ctx)), nil
+	return anchor.Decide(call, a.newGatekeeper(ctx)), nil
 }
 
 // askSession has the odd that holds the session decide: what it allows is allowed.
@@ -184,9 +184,9 @@ func (a *anchorage) stagedFiles(ctx context.Context) (out []string, err error) {
 	return out, err
 }
 
-// gatekeeper asks git for no more than where HEAD is, except for a commit, and reads no bundle for the
+// newGatekeeper asks git for no more than where HEAD is, except for a commit, and reads no bundle for the
 // file of one role.
-func (a *anchorage) gatekeeper(ctx context.Context) anchor.Gatekeeper {
+func (a *anchorage) newGatekeeper(ctx context.Context) anchor.Gatekeeper {
 	a.desk.World.Facts, a.desk.World.Constitution = a.headFacts, a.nearConstitution
 	return anchor.Gatekeeper{
 		WorkTree:  a.repo.Root(),

@@ -370,7 +370,7 @@ func (u *completionRequest) offerWords(ctx context.Context, env Env, a *cli.App)
 	if cur == nil || u.value || u.help || strings.HasPrefix(u.word, "-") || !u.takesMore(cur.ArgsUsage) {
 		return
 	}
-	for _, word := range fixed.FindAllString(cur.ArgsUsage, -1) {
+	for _, word := range fixedWords.FindAllString(cur.ArgsUsage, -1) {
 		for word := range strings.SplitSeq(word, "|") {
 			printOffer(env, word, "")
 		}
@@ -413,8 +413,8 @@ func offerNames(ctx context.Context, env Env, verb *cli.Command) {
 	}
 }
 
-// fixed are the words of a usage that are typed as they stand: bash|zsh|fish.
-var fixed = regexp.MustCompile(`\b[a-z-]+(\|[a-z-]+)+\b`)
+// fixedWords are the words of a usage that are typed as they stand: bash|zsh|fish.
+var fixedWords = regexp.MustCompile(`\b[a-z-]+(\|[a-z-]+)+\b`)
 
 // takesMore reports that a verb of this usage takes another argument.
 func (u *completionRequest) takesMore(usage string) bool {

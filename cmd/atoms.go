@@ -31,8 +31,8 @@ type source struct{ dir, rev string }
 
 func sourceFor(c *cli.Context) source { return source{dir: c.String("bundle"), rev: c.String("at")} }
 
-// locate returns the bundle without its atoms: where it lies, and the odd.toml beside it.
-func (s source) locate(ctx context.Context, env Env) (b bundle, err error) {
+// locateBundle returns the bundle without its atoms: where it lies, and the odd.toml beside it.
+func (s source) locateBundle(ctx context.Context, env Env) (b bundle, err error) {
 	if s.rev != "" {
 		return s.locateCommitted(ctx, env)
 	}
@@ -68,7 +68,7 @@ func (s source) locate(ctx context.Context, env Env) (b bundle, err error) {
 	return b, nil
 }
 
-// locateCommitted is locate for a revision; a folder that --bundle names needs no odd.toml.
+// locateCommitted is locateBundle for a revision; a folder that --bundle names needs no odd.toml.
 func (s source) locateCommitted(ctx context.Context, env Env) (b bundle, err error) {
 	b.rev, b.named = s.rev, s.dir != ""
 	if b.repo, err = repo.Open(env.Dir, env.Environ); err != nil {
@@ -109,7 +109,7 @@ func (s source) locateCommitted(ctx context.Context, env Env) (b bundle, err err
 // loadBundle loads the bundle from the files, or from a commit. Without git and without
 // odd.toml the directory itself is the bundle.
 func (s source) loadBundle(ctx context.Context, env Env) (bundle, error) {
-	b, err := s.locate(ctx, env)
+	b, err := s.locateBundle(ctx, env)
 	if err != nil {
 		return bundle{}, err
 	}

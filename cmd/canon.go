@@ -114,7 +114,7 @@ func inForce(a *okf.Atom, by []*okf.Atom) (ids []okf.ID, state string) {
 // readCanon reads the source as canon: every markdown file of the folder, atom or
 // not. The bundle that it returns has a place and no atoms.
 func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
-	b, err := s.locate(ctx, env)
+	b, err := s.locateBundle(ctx, env)
 	if err != nil {
 		return nil, b, err
 	}

@@ -316,7 +316,7 @@ func (p *plan) pendingLines(ctx context.Context) string {
 			lines = append(lines, "overdue: "+about(due))
 		}
 		if err == nil && p.out.Row.Gate == gate.EvaluationGate {
-			lines = append(lines, p.perceived(m)...)
+			lines = append(lines, p.listPerceived(m)...)
 		}
 	}
 	if n := len(lines) - mostPending; n > 0 {
@@ -325,8 +325,8 @@ func (p *plan) pendingLines(ctx context.Context) string {
 	return okf.Visible(strings.Join(append(lines, ""), "\n"))
 }
 
-// perceived returns what was counted lately, and the principles that are candidates.
-func (p *plan) perceived(m *overview.Memory) (lines []string) {
+// listPerceived returns what was counted lately, and the principles that are candidates.
+func (p *plan) listPerceived(m *overview.Memory) (lines []string) {
 	if s, err := m.Signs(0); err == nil && len(s.Report()) > 0 {
 		line := "last 14 days: " + gate.ReportLine(s.Report())
 		if t := s.Trajectory(); t != "" {

@@ -68,17 +68,17 @@ func starterFiles(ctx context.Context, r *repo.Repo, o initOptions) (repo.Change
 			ch[path.Join(root, name)] = f.Data
 		}
 	}
-	kept, err := unignored(ctx, r, root, slices.Collect(maps.Keys(ch)))
+	kept, err := keepIgnored(ctx, r, root, slices.Collect(maps.Keys(ch)))
 	if kept != nil {
 		ch[path.Join(root, ".gitignore")] = kept
 	}
 	return ch, err
 }
 
-// unignored returns the .gitignore with which git keeps every file of odd's in a bundle, or nil
+// keepIgnored returns the .gitignore with which git keeps every file of odd's in a bundle, or nil
 // where git keeps them anyway. Patterns such as artifacts/ and *.tsv are common in projects, and
 // what git ignores is in no commit. It refuses where a line in the bundle could not help.
-func unignored(ctx context.Context, r *repo.Repo, root string, files []string) ([]byte, error) {
+func keepIgnored(ctx context.Context, r *repo.Repo, root string, files []string) ([]byte, error) {
 	at := filepath.Join(r.Root(), filepath.FromSlash(root))
 	if os.MkdirAll(filepath.Dir(at), 0o755) == nil && os.Mkdir(at, 0o755) == nil {
 		defer os.Remove(at) // git tells a folder from a file only where it is there

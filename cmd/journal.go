@@ -74,7 +74,7 @@ type journalFiles struct {
 // repository with odd.toml the types are odd's own, unless --bundle names one.
 func openDiary(c *cli.Context, env Env, args ...string) (journalFiles, error) {
 	d, dir := journalFiles{types: journal.Standard(), typed: len(args) > 0}, c.String("bundle")
-	b, err := source{dir: dir}.locate(c.Context, env)
+	b, err := source{dir: dir}.locateBundle(c.Context, env)
 	if err == nil && (b.prefix != "" || b.named) {
 		if b, err = (source{dir: dir}).loadBundle(c.Context, env); err == nil {
 			d.types, d.canon = typesOf(b.graph, b.prefix)

@@ -210,7 +210,7 @@ type knowledgeServer struct {
 // openKnowledge finds the bundle and reads no atom of it yet, so that a client
 // waits for no more than its first question takes.
 func openKnowledge(ctx context.Context, env Env, src source, session string) (*knowledgeServer, error) {
-	b, err := src.locate(ctx, env)
+	b, err := src.locateBundle(ctx, env)
 	src.rev = string(b.commit)
 	return &knowledgeServer{env: env, src: src, session: session}, err
 }

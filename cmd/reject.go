@@ -119,7 +119,7 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 	}
 	if o.remember {
 		talk(v.env, "%s: later sessions are told this; deprecate or delete the file to end that", preference)
-		if globs := v.forbidden(o.reason); len(globs) > 0 {
+		if globs := v.findForbidden(o.reason); len(globs) > 0 {
 			talk(v.env, "to have every change there refused as well: odd config set pipeline.protected %s", strings.Join(quoteWords(globs), " "))
 		}
 	}
@@ -160,9 +160,9 @@ func (v *view) checkPreference(t board.Task, reason string) error {
 	}
 }
 
-// forbidden returns what [pipeline] protected has to hold for odd to refuse the changes that a
+// findForbidden returns what [pipeline] protected has to hold for odd to refuse the changes that a
 // reason such as "never touch docs/api" forbids; nil where it holds that already.
-func (v *view) forbidden(reason string) []string {
+func (v *view) findForbidden(reason string) []string {
 	globs := slices.Clone(v.cfg.Pipeline.Protected)
 	for _, name := range board.ForbiddenPaths(reason, v.files, v.cfg.Root) {
 		if !slices.Contains(globs, name) {

@@ -135,7 +135,7 @@ func (v *view) atomBeside(a proposedAtom, texts []citation) string {
 	if len(texts) == 0 {
 		b.WriteString("\nThe atom names no source.\n")
 	}
-	same := a.at.Base == "" && quotes(a.Body(), texts)
+	same := a.at.Base == "" && isQuoteOf(a.Body(), texts)
 	for _, c := range texts {
 		under := ""
 		if c.Heading != "" {
@@ -194,9 +194,9 @@ var (
 	listMarker = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s`)
 )
 
-// quotes reports a body whose quoted lines are all lines of the citations, word for word and in their
+// isQuoteOf reports a body whose quoted lines are all lines of the citations, word for word and in their
 // order, with nothing of the citations left over. Spaces and list markers do not count.
-func quotes(body []byte, texts []citation) bool {
+func isQuoteOf(body []byte, texts []citation) bool {
 	var said, cited strings.Builder
 	add := func(b *strings.Builder, line string) {
 		b.WriteString(strings.Join(strings.Fields(listMarker.ReplaceAllString(line, "")), ""))

@@ -38,8 +38,8 @@ func TestQuotes(t *testing.T) {
 		"> Stop it.\n> `rm -x`\n> So it is.\n": false,
 		"Stop it. `rm -x`\n":                   false, // nothing is quoted
 	} {
-		if got := quotes([]byte(body), cited); got != want {
-			t.Errorf("quotes(%q) = %v, want %v", body, got, want)
+		if got := isQuoteOf([]byte(body), cited); got != want {
+			t.Errorf("isQuoteOf(%q) = %v, want %v", body, got, want)
 		}
 	}
 }

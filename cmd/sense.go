@@ -87,7 +87,7 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 	if err != nil {
 		return err
 	}
-	found, err := now.findings(c.Context, c.Args().Slice(), c.String("range"))
+	found, err := now.readFindings(c.Context, c.Args().Slice(), c.String("range"))
 	if err != nil {
 		return fmt.Errorf("sense: %w", err)
 	}
@@ -140,9 +140,9 @@ func (v *view) senseSource() sense.Source {
 	return sense.Source{Repo: v.repo, Root: v.cfg.Root, Agent: v.cfg.AgentEmail}
 }
 
-// findings returns what the named reports hold, or the sensors of odd.toml find, without
+// readFindings returns what the named reports hold, or the sensors of odd.toml find, without
 // credentials.
-func (v *view) findings(ctx context.Context, files []string, spec string) (out []sense.Finding, err error) {
+func (v *view) readFindings(ctx context.Context, files []string, spec string) (out []sense.Finding, err error) {
 	sensors := v.cfg.Sense.Sensors
 	if spec != "" && len(sensors) == 0 {
 		sensors = map[string][]string{"mark": {"**"}}

@@ -110,8 +110,8 @@ func splitCommand(behind, s string) ([]string, error) {
 	return argv, nil
 }
 
-// empties reports a list flag with one empty value, which removes the field.
-func empties(c *cli.Context, flag string) bool {
+// isEmptied reports a list flag with one empty value, which removes the field.
+func isEmptied(c *cli.Context, flag string) bool {
 	all := c.StringSlice(flag)
 	return len(all) == 1 && all[0] == ""
 }
@@ -125,7 +125,7 @@ func taskSets(c *cli.Context) ([]okf.Set, error) {
 		}
 	}
 	for _, f := range []struct{ flag, key string }{{"input", "inputs"}, {"path", "paths"}, {"accept", "acceptance"}, {"depends", "dependencies"}, {"handoff", "handoff"}} {
-		if empties(c, f.flag) {
+		if isEmptied(c, f.flag) {
 			sets = append(sets, okf.Set{Key: f.key})
 		} else if c.IsSet(f.flag) {
 			sets = append(sets, okf.Set{Key: f.key, Value: c.StringSlice(f.flag)})
@@ -134,7 +134,7 @@ func taskSets(c *cli.Context) ([]okf.Set, error) {
 	if c.IsSet("max-turns") {
 		sets = append(sets, okf.Set{Key: "max_turns", Value: c.Int("max-turns")})
 	}
-	if empties(c, "command") {
+	if isEmptied(c, "command") {
 		return append(sets, okf.Set{Key: "commands"}), nil
 	}
 	if !c.IsSet("command") {

@@ -214,7 +214,7 @@ func permissionRows(p drain.Permissions) [][]string {
 		none = "nothing: odd hands no [[mcp]] server to substrate exec"
 	}
 	for _, s := range g.Servers {
-		call = append(call, callable(s, g.ReadOnly, p.Tools != nil)...)
+		call = append(call, callableTools(s, g.ReadOnly, p.Tools != nil)...)
 		if g.ReadOnly {
 			none = write + ", and [[mcp]] reads lists no tool"
 		}
@@ -249,10 +249,10 @@ func confinedRows(s drain.Confinement) (reads, runs, fetches string) {
 	return reads, "any program that it can read, inside the sandbox; odd status --sandbox shows what holds here", reach + `: [sandbox] network = "` + s.Network + `"`
 }
 
-// callable lists the tools of a server that may be called. An agent that hears what the
+// callableTools lists the tools of a server that may be called. An agent that hears what the
 // server says of its tools may, while it only reads, use those of a trusted one besides
 // those that a person lists as reading.
-func callable(s policy.Server, readOnly, hears bool) []string {
+func callableTools(s policy.Server, readOnly, hears bool) []string {
 	tools := s.Tools
 	if s.Every {
 		tools = []string{s.Prefix + "*"}
