@@ -256,7 +256,7 @@ func (c *change) readDiffering(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paths, err := c.repo.Dirty(ctx, slices.DeleteFunc(slices.Clone(named), func(p string) bool { return p == "." })...)
+	paths, err := c.repo.Dirty(ctx)
 	if err != nil {
 		return err
 	}
@@ -269,9 +269,12 @@ func (c *change) readDiffering(ctx context.Context) error {
 		return err
 	}
 	for _, d := range between {
-		if len(named) == 0 || slices.ContainsFunc(named, func(n string) bool { return n == "." || n == d.Path || strings.HasPrefix(d.Path, n+"/") }) {
-			paths = append(paths, d.Path)
-		}
+		paths = append(paths, d.Path)
+	}
+	if len(named) > 0 {
+		paths = slices.DeleteFunc(paths, func(p string) bool {
+			return !slices.ContainsFunc(named, func(n string) bool { return n == "." || n == p || strings.HasPrefix(p, n+"/") })
+		})
 	}
 	for _, n := range named {
 		if st, err := os.Lstat(filepath.Join(c.repo.Root(), filepath.FromSlash(n))); err != nil || !st.IsDir() {

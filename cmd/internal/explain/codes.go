@@ -83,32 +83,30 @@ func changeCodes() []Code {
 	for _, r := range pipeline.Reasons() {
 		add("end of a change", string(r), pipeline.Explain(r), "")
 	}
-	for _, e := range [][2]string{
-		{"complete", "the change landed, or there was nothing to change"},
-		{"blocked", "a rule refused the change, and would refuse it again"},
-		{"cancelled", "a person cancelled the change, or what it was made from has changed"},
-		{"expired", "the change's time ran out"},
-		{"failed_permanent", "the change could not be made, and no branch was moved"},
-		{"postmortem", "something went wrong after a branch was moved, or may have been moved"},
-	} {
-		add("state of a change that ended", e[0], e[1], "the code after the colon says why: `odd explain CODE`; `odd op show OP` shows each step")
+	addAll := func(kind, fix string, all []pipeline.Meaning) {
+		for _, m := range all {
+			add(kind, m.Code, m.Text, fix)
+		}
 	}
+	addAll("state of a change that ended", "the code after the colon says why: `odd explain CODE`; `odd op show OP` shows each step", []pipeline.Meaning{
+		{Code: "complete", Text: "the change landed, or there was nothing to change"},
+		{Code: "blocked", Text: "a rule refused the change, and would refuse it again"},
+		{Code: "cancelled", Text: "a person cancelled the change, or what it was made from has changed"},
+		{Code: "expired", Text: "the change's time ran out"},
+		{Code: "failed_permanent", Text: "the change could not be made, and no branch was moved"},
+		{Code: "postmortem", Text: "something went wrong after a branch was moved, or may have been moved"},
+	})
 	add("result of a task", "nothing", "the session proposed no atom and no file change", "`odd task show TASK` says why and what to do")
-	for _, h := range pipeline.Helds() {
-		add("why a change waits", h.Code, h.Text, "`odd review` shows the change, and `odd approve TASK` lands it")
-	}
-	for _, s := range pipeline.Stops() {
-		add("why a repair stopped", s.Code, s.Text, "`odd op show OP` shows every try; `odd task ready TASK` puts the task on the board again")
-	}
-	for _, f := range pipeline.CheckFindings() {
-		add("check of a change", f.Code, f.Text, "")
-	}
-	for _, f := range pipeline.Faults() {
-		add("agent's delivery", f.Code, f.Text, "odd tells the agent, which delivers again; if it cannot, `odd task ready TASK` starts over")
-	}
-	for _, tier := range pipeline.Tiers() {
-		add("risk tier", tier, tierMeans(tier), "")
-	}
+	addAll("why a change waits", "`odd review` shows the change, and `odd approve TASK` lands it", pipeline.Helds())
+	addAll("why a repair stopped", "`odd op show OP` shows every try; `odd task ready TASK` puts the task on the board again", pipeline.Stops())
+	addAll("check of a change", "", pipeline.CheckFindings())
+	addAll("agent's delivery", "odd tells the agent, which delivers again; if it cannot, `odd task ready TASK` starts over", pipeline.Faults())
+	addAll("risk tier", "", []pipeline.Meaning{
+		{Code: "SAFE_AUTO", Text: "no rule objects: with [pipeline] auto_apply the change lands once its checks pass, and a person still reviews the task"},
+		{Code: "NOTIFY_APPLY", Text: "something should be looked at: with [pipeline] auto_apply a person at the terminal is shown the change and may let it land"},
+		{Code: "APPROVAL_REQUIRED", Text: "the change waits until a person approves it, whatever odd.toml says"},
+		{Code: "BLOCKED", Text: "odd and agents may not make this change, and a person makes it by hand"},
+	})
 	for _, r := range pipeline.RiskRules() {
 		add("risk of a change", r.Code, strings.TrimSuffix(fmt.Sprintf("%s (%s)", r.Meaning, r.Tier), " ()"), r.Way)
 	}
@@ -132,14 +130,4 @@ func changeCodes() []Code {
 		add("rule about a change", r.Code, fmt.Sprintf("%s (%s)", r.Meaning, r.Severity), r.Fix)
 	}
 	return out
-}
-
-// tierMeans says what a tier lets happen.
-func tierMeans(tier string) string {
-	return map[string]string{
-		"SAFE_AUTO":         "No rule objects. With [pipeline] auto_apply the change lands once its checks pass; a person still reviews the task.",
-		"NOTIFY_APPLY":      "Something should be looked at. With [pipeline] auto_apply a person at the terminal is shown the change and may let it land.",
-		"APPROVAL_REQUIRED": "The change waits until a person approves it, whatever odd.toml says.",
-		"BLOCKED":           "odd and agents may not make this change; a person makes it by hand.",
-	}[tier]
 }
