@@ -22,7 +22,7 @@ import (
 
 func hookVerb(env Env) *cli.Command {
 	return group("hook", "install a git hook that runs odd check on every push",
-		"odd hook install --dry-run\n"+
+		"odd hook install\n"+
 			"odd -C /srv/ours.git hook install\n"+
 			"odd hook uninstall\n\n"+
 			"The hook checks the new commits of a push as odd check --range does, and\n"+
@@ -44,7 +44,7 @@ func hookVerb(env Env) *cli.Command {
 				"odd on PATH, every push is refused. odd never overwrites another hook (exit\n"+
 				"3). git push --no-verify skips the hook of a clone, so install it on the\n"+
 				"server too.",
-			on(env, hookHere, runHookInstall), &cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"}),
+			on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.putHook(env, c, hookScript(h.name)) })),
 		verb("uninstall", "remove the hook that odd installed",
 			"odd hook uninstall\n"+
 				"odd -C /srv/ours.git hook uninstall\n\n"+
@@ -136,58 +136,38 @@ func (h gitHook) readOwn() ([]byte, error) {
 	return b, nil
 }
 
-func runHookInstall(c *cli.Context, env Env, h gitHook) error {
-	now := hookScript(h.name)
-	if !c.Bool("dry-run") {
-		return h.putHook(env, c, now)
-	}
-	if _, err := h.readOwn(); err != nil {
-		return err
-	}
-	if !c.Bool("json") {
-		talk(env, "would write %s", h.path)
-	}
-	return showText(env, c.Bool("json"), map[string]string{"hook": h.name, "path": h.path, "text": string(now)}, string(now))
-}
-
 // putHook writes the hook, or removes it for nil, and says what there is now.
 func (h gitHook) putHook(env Env, c *cli.Context, now []byte) error {
-	changed, err := h.writeHook(env, verbOf(c), now)
+	was, err := h.readOwn()
+	if err == nil {
+		err = byAgent(env, verbOf(c))
+	}
 	if err != nil {
 		return err
 	}
-	state := "installed"
-	if now == nil {
+	changed, state := !bytes.Equal(was, now), "installed"
+	switch {
+	case now == nil:
 		state = "absent"
-	}
-	said := state
-	if now == nil && changed {
-		said = "removed"
-	}
-	return show(env, c.Bool("json"), map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": changed}, []string{h.name, strings.TrimSpace(h.path), said})
-}
-
-// writeHook writes the hook, or removes it for nil.
-func (h gitHook) writeHook(env Env, verb string, now []byte) (changed bool, err error) {
-	was, err := h.readOwn()
-	if err == nil {
-		err = byAgent(env, verb)
-	}
-	if err != nil {
-		return false, err
-	}
-	switch changed = !bytes.Equal(was, now); {
-	case changed && now == nil:
-		err = os.Remove(h.path)
+		if changed {
+			err = os.Remove(h.path)
+		}
 	case changed:
 		if err = os.MkdirAll(filepath.Dir(h.path), 0o755); err == nil {
 			err = renameio.WriteFile(h.path, now, 0o755)
 		}
 	}
-	if err == nil && now != nil && env.findProgram("odd") == "" {
+	if err != nil {
+		return err
+	}
+	said := state
+	if now == nil && changed {
+		said = "removed"
+	}
+	if now != nil && env.findProgram("odd") == "" {
 		talk(env, "odd is not on the PATH; until it is, the hook refuses every push")
 	}
-	return changed, err
+	return show(env, c.Bool("json"), map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": changed}, []string{h.name, strings.TrimSpace(h.path), said})
 }
 
 // pushedRef is one ref of a push; an empty id is none.

@@ -36,17 +36,16 @@ func initVerb(env Env) *cli.Command {
 		&cli.StringFlag{Name: "agent", Usage: "the agent, `NAME`: extract (offline, free), claude, acp, anthropic, openai, exec or replay"},
 		&cli.StringFlag{Name: "monthly-usd", Usage: "what agents may spend in a month, `USD`; for an agent that can cost money"},
 		&cli.StringFlag{Name: "ci", Usage: "add workflows for `FORGE`, which is github: check, and once you turn them on drain, sync, audit and pages"},
-		&cli.BoolFlag{Name: "hooks", Usage: "install the git hook that runs odd check before each push of this clone"},
 		&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"})
 }
 
 type initOptions struct {
-	roles, docs         []string
-	agent, monthly      string
-	remote              string // that the board is shared through, "" for none
-	told                bool   // of documents that the built-in reader cannot read
-	ci, hooks, template bool
-	json                bool
+	roles, docs    []string
+	agent, monthly string
+	remote         string // that the board is shared through, "" for none
+	told           bool   // of documents that the built-in reader cannot read
+	ci, template   bool
+	json           bool
 }
 
 func runInit(c *cli.Context, env Env) error {
@@ -55,15 +54,10 @@ func runInit(c *cli.Context, env Env) error {
 		return usage("init: --ci %s is not known; odd has workflows for github", ci)
 	}
 	o := initOptions{roles: c.StringSlice("role"), docs: c.StringSlice("docs"), agent: c.String("agent"), monthly: c.String("monthly-usd"),
-		ci: ci != "", hooks: c.Bool("hooks"), template: c.Bool("pr-template"), json: c.Bool("json")}
+		ci: ci != "", template: c.Bool("pr-template"), json: c.Bool("json")}
 	at := env.absPath(c.Args().First())
 	if err := ownTop(env, at, c.Args().First()); err != nil {
 		return err
-	}
-	if o.hooks {
-		if err := byAgent(env, "init --hooks"); err != nil {
-			return err
-		}
 	}
 	_, err := os.Lstat(at)
 	absent := errors.Is(err, fs.ErrNotExist)
@@ -130,17 +124,6 @@ func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
 	}
 	if err := foreignAttributes(ctx, env, r); err != nil {
 		return err
-	}
-	if o.hooks {
-		in := env
-		in.Dir = r.Root()
-		h, err := hookHere(ctx, in)
-		if err == nil {
-			_, err = h.writeHook(in, "init --hooks", hookScript(h.name))
-		}
-		if err != nil {
-			return err
-		}
 	}
 	if o.json {
 		return printJSON(env, map[string]any{"root": r.Root(), "wrote": wrote, "git_init": made})
