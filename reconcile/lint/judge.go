@@ -209,15 +209,14 @@ func (v *Verdict) count() {
 // hash and one change are the same.
 func RulesHash(p Options) string {
 	p.Limits = p.Limits.Filled()
-	around := encodedRules()
-	h := sha256.Sum256(slices.Concat(around[0], encode(p), around[1]))
+	h := sha256.Sum256(append(hashedRules(), encode(p)...))
 	return hex.EncodeToString(h[:])
 }
 
-// encodedRules is what RulesHash hashes before and after the policy.
-var encodedRules = sync.OnceValue(func() [2][]byte {
-	before := encode(map[string]any{"edition": edition, "measures": measures(), "patterns": describeRules()})
-	return [2][]byte{append(before[:len(before)-1], `,"policy":`...), append(append([]byte(`,"rules":`), encode(Rules())...), '}')}
+// hashedRules is the hash of all but the policy.
+var hashedRules = sync.OnceValue(func() []byte {
+	h := sha256.Sum256(encode(map[string]any{"edition": edition, "measures": measures(), "patterns": describeRules(), "rules": Rules()}))
+	return slices.Clip(h[:])
 })
 
 // encode encodes strings, numbers and lists of them.

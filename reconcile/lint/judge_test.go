@@ -98,11 +98,11 @@ func TestJudgeCutsShort(t *testing.T) {
 }
 
 // TestPatternsAreLinear gives what looks like the beginning of a comment, of a text or of a
-// joint as often as some hundred kilobytes hold.
+// joint as often as some ten kilobytes hold.
 func TestPatternsAreLinear(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"/* \"+\" ", "\"\\\"'a'", "`'a'\"", "/*\n", "# 'a' + 'b'\n", "\"ghp_ab\" + \"cdefghijklmnopqrstuvwxyz0123456789AB\";\n", "f({ // '\n"} {
-		src := strings.Repeat(part, 150<<10/len(part))
+		src := strings.Repeat(part, 40<<10/len(part))
 		v := Judge([]File{{Path: "a.js", Before: []byte("f();\n"), After: []byte(src)}, {Path: "a.py", After: []byte(src)}}, Options{})
 		if slices.ContainsFunc(v.Findings, func(f policy.Finding) bool { return f.Code == "guard_fault" }) {
 			t.Error(part, v.Findings)
@@ -111,12 +111,12 @@ func TestPatternsAreLinear(t *testing.T) {
 }
 
 // TestJoinedSecrets holds that a credential in pieces is told where it stands, and that no
-// more are listed than a person reads, of a file that holds thousands.
+// more are listed than a person reads, of a file that holds hundreds.
 func TestJoinedSecrets(t *testing.T) {
 	t.Parallel()
 	var src strings.Builder
 	src.WriteString("x = 'a' +\n\t'b';\n")
-	for i := range 8000 {
+	for i := range 500 {
 		fmt.Fprintf(&src, "a = \"gh\" + \"p_abcdefghijklmnopqrstuvwxyz%010d\";\n", i)
 	}
 	d := newDelta(File{Path: "a.js", After: []byte(src.String())})
@@ -136,16 +136,16 @@ func TestJoinedSecrets(t *testing.T) {
 }
 
 // TestJudgeIsLinear gives Judge files that are made to be slow to read: what is
-// nested, chained or repeated as often as half a megabyte holds.
+// nested, chained or repeated as often as a hundred kilobytes hold.
 func TestJudgeIsLinear(t *testing.T) {
 	t.Parallel()
-	const most = 400 << 10
+	const most = 100 << 10
 	many := func(s string) string { return strings.Repeat(s, most/len(s)) }
 	for name, src := range map[string]string{
-		"if":       "package a\n\nfunc f() {\n" + strings.Repeat("if func() bool {\n", 9000) + "}",
+		"if":       "package a\n\nfunc f() {\n" + strings.Repeat("if func() bool {\n", 4000) + "}",
 		"chain":    "package a\n\nvar x = a" + many(".b") + "()\n",
 		"sum":      "package a\n\nvar x = y" + many(" + \"a\"") + "\n",
-		"not":      "package a\n\nfunc f() {\n\tif " + strings.Repeat("!", 90000) + "x {\n\t}\n}\n",
+		"not":      "package a\n\nfunc f() {\n\tif " + strings.Repeat("!", 30000) + "x {\n\t}\n}\n",
 		"calls":    "package a\n\nfunc f() {\n\tx" + many(".y()") + "\n}\n",
 		"and":      "package a\n\nfunc f() {\n\tif x" + many(" && x") + " {\n\t}\n}\n",
 		"vars":     "package a\n\nimport \"os\"\n\n" + many("var _ = os.Args\n"),
