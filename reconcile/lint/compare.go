@@ -464,15 +464,5 @@ func (j comparison) unmatchedChecks() (gone, come []check) {
 // tag that a person would have to give.
 func ordinaryBuild(text string) bool {
 	expr, err := constraint.Parse(text)
-	if err != nil {
-		return false
-	}
-	for _, system := range []string{"linux", "darwin", "windows"} {
-		if expr.Eval(func(tag string) bool {
-			return tag == system || tag == "unix" && system != "windows" || tag == "gc" || tag == "cgo" || tag == "amd64" || strings.HasPrefix(tag, "go1.")
-		}) {
-			return true
-		}
-	}
-	return false
+	return err == nil && usually(expr.Eval, nil)
 }

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,69 +18,13 @@ type effect struct {
 	node       ast.Node
 }
 
-// effects judges what a Go file does more often than it did.
-func effects(c *change, d *delta) []policy.Finding {
-	switch {
-	case (d.ext == ".s" || d.ext == ".syso") && !d.was.here && d.now.here:
-		return d.list("dynamic_code_introduced", policy.ByText, 0, "is compiled in without being readable source")
-	case d.ext != ".go" || d.now.tree == nil:
-		return nil
+// effectsOf finds what a Go file does, and the commands that go generate would run for it.
+// Code that is compiled in and not read is an effect of its file.
+func effectsOf(d *delta, s side) []hit {
+	if (d.ext == ".s" || d.ext == ".syso") && s.here {
+		return []hit{newHit("dynamic_code_introduced", "is compiled in without being readable source", policy.ByText, "dynamic_code_introduced", d.Path, 0)}
 	}
-	now := effectsOf(d.now)
-	old, lost := countEffects(d.was, effectsOf(d.was)), c.findEnded()
-	own := slices.Sorted(maps.Keys(old.subtract(countEffects(d.now, now))))
-	var out []policy.Finding
-	told := map[string]bool{}
-	for _, e := range now {
-		key := e.key(d.now)
-		if old[key]--; old[key] >= 0 || told[e.code] || e.code == "test_detected" && d.test {
-			continue
-		}
-		if lost.take(key, d.mayHarm()) || slices.ContainsFunc(own, func(key string) bool {
-			return strings.HasPrefix(key, e.code+" ") && lost.take(key, d.mayHarm())
-		}) {
-			continue // it moved, or stands for another that is gone
-		}
-		told[e.code] = true
-		code := d.inTest(e.code)
-		if d.test && code == "permission_loosened" {
-			code = "permission_loosened_in_test"
-		}
-		out = append(out, d.list(code, policy.BySyntax, d.now.line(e.node), e.text)...)
-	}
-	return append(out, generates(d)...)
-}
-
-// findEnded lists once the effects that the Go files of a change had, as they are written,
-// and have no more.
-func (c *change) findEnded() lostLines {
-	if c.ended == nil {
-		ended := lostLines{true: {}, false: {}}
-		for _, o := range c.deltas {
-			if o.ext == ".go" {
-				for text, n := range countEffects(o.was, effectsOf(o.was)).subtract(countEffects(o.now, effectsOf(o.now))) {
-					ended[o.mayHarm()][text] += n
-				}
-			}
-		}
-		c.ended = ended
-	}
-	return c.ended
-}
-
-// key is an effect as it is written.
-func (e effect) key(s side) string { return e.code + " " + s.text(e.node) }
-
-func countEffects(s side, all []effect) counts[string] {
-	out := counts[string]{}
-	for _, e := range all {
-		out[e.key(s)]++
-	}
-	return out
-}
-
-func effectsOf(s side) []effect {
-	if s.tree == nil {
+	if d.ext != ".go" || s.tree == nil {
 		return nil
 	}
 	var out []effect
@@ -108,7 +51,11 @@ func effectsOf(s side) []effect {
 			out = append(out, e)
 		}
 	})
-	return append(out, loadEffects(s)...)
+	hits := generates(s)
+	for _, e := range append(out, loadEffects(s)...) {
+		hits = append(hits, newHit(e.code, e.text, policy.BySyntax, e.code, s.text(e.node), s.line(e.node)))
+	}
+	return hits
 }
 
 func importPaths(s side) []string {
@@ -315,31 +262,21 @@ func acts(name string) bool {
 		os.Setenv os.Unsetenv os.Clearenv os.Exit os.Symlink os.Link os.Truncate os.StartProcess os.Chdir os.CopyFS`), name)
 }
 
-// generates judges the commands that go generate would run.
-func generates(d *delta) []policy.Finding {
-	old := counts[string]{}
-	for _, l := range d.was.lines() {
-		if strings.HasPrefix(l, "//go:generate") {
-			old[l]++
-		}
-	}
-	var out []policy.Finding
-	for i, l := range d.now.lines() {
+// generates finds the commands that go generate would run.
+func generates(s side) []hit {
+	var out []hit
+	for i, l := range s.lines() {
 		line, ok := strings.CutPrefix(l, "//go:generate")
 		if !ok {
 			continue
 		}
-		if old[l]--; old[l] >= 0 {
-			continue
-		}
 		line = strings.TrimSpace(line)
 		v := policy.JudgeCommand(line, policy.CommandPolicy{})
-		network := slices.ContainsFunc(v.Findings, func(f policy.Finding) bool { return f.Code == "command_network" })
 		code := "generate_introduced"
-		if v.Refused() || network {
+		if v.Refused() || slices.ContainsFunc(v.Findings, func(f policy.Finding) bool { return f.Code == "command_network" }) {
 			code = "generate_denied"
 		}
-		out = append(out, d.list(code, policy.BySyntax, i+1, fmt.Sprintf("go generate would run %q", short80(line)))...)
+		out = append(out, newHit(code, fmt.Sprintf("go generate would run %q", short80(line)), policy.BySyntax, l, "", i+1))
 	}
 	return out
 }

@@ -19,7 +19,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -100,16 +99,13 @@ func steps() []step {
 		{name: "joined secrets", file: joinedSecrets},
 		{name: "parse", file: checkParses},
 		{name: "placeholders", file: placeholders},
-		{name: "odd's own marks", file: func(_ *change, d *delta) []policy.Finding { return checkOddMarks(d.Path, d.Before, d.After) }},
 		{name: "truncation", file: checkTruncated},
 		{name: "bodies", file: bodies},
 		{name: "conditions", file: conditions},
 		{name: "errors", file: checkDroppedErrors},
 		{name: "links", whole: links},
 		{name: "tests", whole: tests},
-		{name: "effects", file: effects},
-		{name: "patterns", file: patterns},
-		{name: "claims", file: claims},
+		{name: "effects", whole: moreHits},
 		{name: "deletion", file: deletion},
 	}
 }
@@ -120,8 +116,6 @@ type change struct {
 	policy Options
 	deltas []*delta
 	beside []*delta
-	lost   map[*regexp.Regexp]lostLines   // lines that a pattern finds in it no more
-	ended  lostLines                      // effects that Go files of it have less often than before
 	before map[string]map[string]function // of a folder, by name
 	come   map[string]arrived             // by folder
 }

@@ -117,31 +117,15 @@ func findLures(text []byte) (all []span, hits []string) {
 // ownMarks are what Redact and MarkInstructions put into a text that is shown.
 var ownMarks = lazy(`\[redacted:[\w.-]{1,64}\]|\[odd: data that reads like an instruction: [\w-]{1,32}\]`)
 
-// checkOddMarks judges text in which more of odd's own marks stand than before: who wrote
-// it wrote back what it was shown. One finding tells the first line with a new one.
-func checkOddMarks(path string, before, after []byte) []policy.Finding {
-	had := map[string]int{}
-	for _, m := range ownMarks().FindAll(before, -1) {
-		had[string(m)]++
-	}
-	more := 0
-	var first []int
-	for _, at := range ownMarks().FindAllIndex(after, -1) {
-		m := string(after[at[0]:at[1]])
-		if had[m]--; had[m] < 0 {
-			if more++; more == 1 {
-				first = at
-			}
+// ownMarksIn finds odd's own marks: who writes one wrote back what it was shown.
+func ownMarksIn(s side) []hit {
+	var out []hit
+	for i, l := range s.lines() {
+		for _, m := range ownMarks().FindAllString(l, -1) {
+			out = append(out, newHit("odd_mark", fmt.Sprintf("the text has %s, which odd shows in place of text or beside it", m), policy.ByBytes, "odd_mark", m, i+1))
 		}
 	}
-	if more == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("the text has %s, which odd shows in place of text or beside it", after[first[0]:first[1]])
-	if more > 1 {
-		text += fmt.Sprintf(" (and %d more such marks)", more-1)
-	}
-	return []policy.Finding{newFinding("odd_mark", policy.ByBytes, path, 1+bytes.Count(after[:first[0]], []byte("\n")), text)}
+	return out
 }
 
 // isMarked reports whether text ends with a marker.

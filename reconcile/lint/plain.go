@@ -113,25 +113,3 @@ func bodiesByText(d *delta) []policy.Finding {
 	}
 	return out
 }
-
-var constantLine = lazy(`^\s*(?:\}\s*)?(?:el|else\s+)?if\s*\(?\s*(?:not\s+|!\s*)?(?:True|False|true|false|0|1)\b\s*(?:and\b|or\b|&&|\|\||\)|:|\{|;)`)
-
-// conditionsByText finds new conditions of other languages that are written down as a value.
-func conditionsByText(d *delta) []policy.Finding {
-	if slices.Contains(proseExts(), d.ext) {
-		return nil
-	}
-	fixed := func(s side) (n, at int) {
-		for i, l := range s.lines() {
-			if constantLine().MatchString(l) {
-				n, at = n+1, i+1
-			}
-		}
-		return n, at
-	}
-	had, _ := fixed(d.was)
-	if n, at := fixed(d.now); n > had {
-		return d.list("guard_constant", policy.ByText, at, "a condition is always true or always false")
-	}
-	return nil
-}

@@ -1,9 +1,7 @@
 package lint
 
 import (
-	"bytes"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,6 +54,7 @@ var textPatterns = sync.OnceValue(func() []pattern {
 		{"silent_exception_swallow", "ignores an error", code, []string{"catch", "except", "rescue"},
 			re(`\bcatch\s*(?:\([^)]*\))?\s*\{\s*\}|^\s*except\b[^:]*:\s*(?:pass|\.\.\.)\s*$|\brescue\s*(?:=>\s*\w+)?\s*(?:;|nil\b)|\.catch\(\s*(?:\(\)|_|e|err)\s*=>\s*(?:\{\s*\}|null|undefined)\s*\)`)},
 		{"silent_exception_swallow", "ignores an error", pythonExts(), []string{"suppress", "except"}, re(`\bcontextlib\.suppress\s*\(\s*(?:Base)?Exception|^\s*except\s*:\s*$`)},
+		{"guard_constant", "a condition is always true or always false", code, []string{"if"}, re(`^\s*(?:\}\s*)?(?:el|else\s+)?if\s*\(?\s*(?:not\s+|!\s*)?(?:True|False|true|false|0|1)\b\s*(?:and\b|or\b|&&|\|\||\)|:|\{|;)`)},
 		{"lint_silenced", "turns a linter off", append(code, ".go"), []string{"nolint", "noqa", "nosec", "eslint-disable", "@ts-", "type: ignore", "pylint:", "no cover", "SuppressWarnings", "shellcheck disable", "lint:ignore", "#[allow"},
 			re(`//\s*nolint|#\s*noqa|#\s*nosec|\beslint-disable|@ts-(?:ignore|nocheck|expect-error)|#\s*type:\s*ignore|pylint:\s*disable|pragma:\s*no cover|@SuppressWarnings|shellcheck disable|lint:ignore|#\[allow\(`)},
 		{"test_detected", "checks whether it runs in a test", code, []string{"PYTEST", "pytest", "NODE_ENV", "JEST", "unittest", "cfg!("},
@@ -75,48 +74,18 @@ func (s side) lines() []string {
 func proseExts() []string { return []string{".md", ".markdown", ".txt", ".rst", ".adoc"} }
 
 func (p pattern) reads(ext string) bool {
-	return slices.Contains(p.exts, ext) || len(p.exts) == 0 && ext != ".go"
+	return slices.Contains(p.exts, ext) || len(p.exts) == 0 && (ext != ".go" || p.code == "shell_exec_introduced")
 }
 
 func (p pattern) matches(line string) bool {
 	return (len(p.hints) == 0 || slices.ContainsFunc(p.hints, func(h string) bool { return strings.Contains(line, h) })) && p.re.MatchString(line)
 }
 
-// more returns a new line that a pattern finds. One that another file has lost to which the
-// rule applies has moved, and one for which this file lost another is no more than there
-// was; a loss counts once.
-func (d *delta) more(c *change, p pattern, reads func(*delta) bool) (line int, ok bool) {
-	come := d.matching(d.now, p)
-	if len(come) == 0 {
-		return 0, false
-	}
-	old, now, lost := counts[string]{}, counts[string]{}, c.findLost(p, reads)
-	for _, l := range d.matching(d.was, p) {
-		old[l.text]++
-	}
-	for _, l := range come {
-		now[l.text]++
-	}
-	own := slices.Sorted(maps.Keys(old.subtract(now)))
-	for _, l := range come {
-		if old[l.text]--; old[l.text] < 0 && !lost.take(l.text, d.mayHarm()) && !slices.ContainsFunc(own, func(text string) bool { return lost.take(text, d.mayHarm()) }) {
-			return l.at, true
-		}
-	}
-	return 0, false
-}
-
-// numbered is a line with its number.
-type numbered struct {
-	text string
-	at   int
-}
-
 // matching are the lines of a side that a pattern finds, but for comments, which do nothing.
 // Of a pattern that finds comments too, these are only lines that the change has more often
 // or less.
-func (d *delta) matching(s side, p pattern) []numbered {
-	var out []numbered
+func (d *delta) matching(s side, p pattern) []hit {
+	var out []hit
 	var silent map[int]bool
 	all := len(p.exts) == 0 || p.code == "lint_silenced"
 	for i, l := range s.lines() {
@@ -127,57 +96,10 @@ func (d *delta) matching(s side, p pattern) []numbered {
 			silent = s.wholeLineComments(d.ext)
 		}
 		if !silent[i] {
-			out = append(out, numbered{l, i + 1})
+			out = append(out, newHit(p.code, p.text, policy.ByText, p.code+" "+p.text, l, i+1))
 		}
 	}
 	return out
-}
-
-// lostLines are the lines that a rule finds in files before a change and not after it, those
-// of code apart from those of tests.
-type lostLines map[bool]counts[string]
-
-// take uses up one loss of a line. What was in a test does not move to code.
-func (t lostLines) take(text string, code bool) bool {
-	for _, from := range []bool{code, true} {
-		if t[from][text] > 0 {
-			t[from][text]--
-			return true
-		}
-	}
-	return false
-}
-
-// findLost lists once for each pattern what the files of a change lost.
-func (c *change) findLost(p pattern, reads func(*delta) bool) lostLines {
-	if c.lost[p.re] == nil {
-		gone := lostLines{true: {}, false: {}}
-		for _, d := range c.deltas {
-			if !reads(d) || bytes.Equal(d.Before, d.After) {
-				continue
-			}
-			was, now := counts[string]{}, counts[string]{}
-			for _, l := range d.matching(d.was, p) {
-				was[l.text]++
-			}
-			for _, l := range d.matching(d.now, p) {
-				now[l.text]++
-			}
-			for l, n := range was.subtract(now) {
-				gone[d.mayHarm()][l] += n
-			}
-		}
-		if c.lost == nil {
-			c.lost = map[*regexp.Regexp]lostLines{}
-		}
-		c.lost[p.re] = gone
-	}
-	return c.lost[p.re]
-}
-
-// mayHarm reports a file that is no test and no data of one.
-func (d *delta) mayHarm() bool {
-	return !d.test && !slices.Contains(strings.Split(d.dir, "/"), "testdata")
 }
 
 var (
@@ -218,35 +140,6 @@ func (s side) wholeLineComments(ext string) map[int]bool {
 	return out
 }
 
-// patterns judges what lines say, in every language but Go where a tree says it
-// better, and shells in all.
-func patterns(c *change, d *delta) []policy.Finding {
-	if d.After == nil {
-		return nil
-	}
-	var out []policy.Finding
-	for _, p := range textPatterns() {
-		reads := func(o *delta) bool {
-			return p.reads(o.ext) || len(p.exts) == 0 && p.code == "shell_exec_introduced"
-		}
-		if !reads(d) {
-			continue
-		}
-		if line, ok := d.more(c, p, reads); ok {
-			out = append(out, d.list(d.inTest(p.code), policy.ByText, line, p.text)...)
-		}
-	}
-	return out
-}
-
-// inTest is the code of a finding in this file: tests may run code that they compute.
-func (d *delta) inTest(code string) string {
-	if code == "dynamic_code_introduced" && !d.mayHarm() {
-		return "dynamic_code_in_test"
-	}
-	return code
-}
-
 // The thresholds of a deletion that a person should know of.
 const (
 	deletionPercent = 20
@@ -266,26 +159,11 @@ func deletion(_ *change, d *delta) []policy.Finding {
 // claimPatterns are the words by which a file says that a person stands behind it.
 var claimPatterns = sync.OnceValue(func() []pattern {
 	re := regexp.MustCompile
+	data := []string{".md", ".markdown", ".txt", ".yaml", ".yml", ".toml", ".json", ".jsonl", ""}
 	return []pattern{
-		{"self_signed", "says that it is verified", nil, nil, re(`(?i)^[\s>*-]*["']?(?:confidence|status|trust|provenance)["']?\s*[:=]\s*["']?(?:verified|human[-_ ]verified|approved|certified)\b`)},
-		{"self_signed", "says who approved it", nil, nil, re(`(?i)^[\s>*-]*["']?(?:approved|verified|reviewed|certified|signed-off|acked|accepted|ratified)[-_ ]?by["']?\s*[:=]\s*\S`)},
-		{"self_signed", "says that it is approved", nil, nil, re(`(?i)^[\s>*-]*["']?(?:human[-_ ])?(?:approved|verified|reviewed|certified)["']?\s*[:=]\s*["']?(?:true|yes|human|by\s+human|[0-9]{4}-[0-9]{2}-[0-9]{2})\b`)},
-		{"self_signed", "carries a person's signature", nil, nil, re(`-----BEGIN (?:SSH|PGP) (?:SIGNATURE|SIGNED MESSAGE)-----`)},
+		{"self_signed", "says that it is verified", data, nil, re(`(?i)^[\s>*-]*["']?(?:confidence|status|trust|provenance)["']?\s*[:=]\s*["']?(?:verified|human[-_ ]verified|approved|certified)\b`)},
+		{"self_signed", "says who approved it", data, nil, re(`(?i)^[\s>*-]*["']?(?:approved|verified|reviewed|certified|signed-off|acked|accepted|ratified)[-_ ]?by["']?\s*[:=]\s*\S`)},
+		{"self_signed", "says that it is approved", data, nil, re(`(?i)^[\s>*-]*["']?(?:human[-_ ])?(?:approved|verified|reviewed|certified)["']?\s*[:=]\s*["']?(?:true|yes|human|by\s+human|[0-9]{4}-[0-9]{2}-[0-9]{2})\b`)},
+		{"self_signed", "carries a person's signature", data, nil, re(`-----BEGIN (?:SSH|PGP) (?:SIGNATURE|SIGNED MESSAGE)-----`)},
 	}
 })
-
-// claims judges documents and data that speak for a person.
-func claims(c *change, d *delta) []policy.Finding {
-	reads := func(o *delta) bool {
-		return slices.Contains([]string{".md", ".markdown", ".txt", ".yaml", ".yml", ".toml", ".json", ".jsonl", ""}, o.ext)
-	}
-	if d.After == nil || !reads(d) {
-		return nil
-	}
-	for _, p := range claimPatterns() {
-		if line, ok := d.more(c, p, reads); ok {
-			return d.list("self_signed", policy.ByText, line, p.text)
-		}
-	}
-	return nil
-}
