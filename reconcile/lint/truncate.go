@@ -21,11 +21,11 @@ const (
 // checkTruncated judges whether a file was given whole: its length, its end, and
 // what used to stand there.
 func checkTruncated(c *change, d *delta) []policy.Finding {
-	if d.After == nil || c.drops(d) {
+	if d.After == nil {
 		return nil
 	}
 	var out []policy.Finding
-	if len(d.Before) > truncatedFrom && !isLock(d.Path) && !d.keepsEnd() && !d.rewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
+	if len(d.Before) > truncatedFrom && !d.goTrees() && !isLock(d.Path) && !d.keepsEnd() && !d.rewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
 		out = append(out, d.list("truncated_length", policy.ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
 	if d.test && d.ext != ".go" {
@@ -40,32 +40,6 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 		}
 	}
 	return out
-}
-
-// drops reports a Go file that parses and whose functions that are gone were used by other code
-// of the change, and are by none any more, in its files or beside them.
-func (c *change) drops(d *delta) bool {
-	if !d.goTrees() || !d.was.here {
-		return false
-	}
-	used, still, has := map[string]bool{}, map[string]bool{}, c.functionNames()
-	for _, o := range slices.Concat(c.deltas, c.beside) {
-		if o != d && !o.test {
-			o.was.names(used)
-		}
-		o.now.names(still)
-	}
-	dropped := false
-	for _, f := range d.was.functions() {
-		name := f.decl.Name.Name
-		if has[name] {
-			continue
-		}
-		if dropped = used[name] && !still[name]; !dropped {
-			return false
-		}
-	}
-	return dropped
 }
 
 // functionNames are the names of the functions that the files of the change have.
@@ -137,23 +111,6 @@ func beginningOnly(c *change, d *delta) string {
 	return fmt.Sprintf("looks cut off: the last %d lines are missing", lost)
 }
 
-// workBeside counts the statements of new functions in new files of a folder, 0 where one of the
-// functions that are gone is still used.
-func (c *change) workBeside(d *delta, gone []function) int {
-	still, n := map[string]bool{}, 0
-	for _, o := range slices.Concat(c.deltas, c.beside) {
-		if o.now.names(still); o.dir == d.dir && !o.was.here && !o.test {
-			for _, f := range o.now.functions() {
-				n += f.work()
-			}
-		}
-	}
-	if slices.ContainsFunc(gone, func(f function) bool { return still[f.decl.Name.Name] }) {
-		return 0
-	}
-	return n
-}
-
 // cutLine tells a last line that is the beginning of the one it was.
 func cutLine(_ *change, d *delta) string {
 	if len(d.Before) == 0 || len(d.After) == 0 || bytes.HasSuffix(d.After, []byte("\n")) || !bytes.HasSuffix(d.Before, []byte("\n")) {
@@ -172,30 +129,28 @@ func cutLine(_ *change, d *delta) string {
 	return ""
 }
 
-// tailGone tells a Go file whose last functions, two or more, are gone. One that
-// is in another file now, or of a type with another name, is not, and none is where new
-// functions of half their statements at least stand at the end of the file, or in another
-// one of the folder where nothing uses the old ones any more.
+// tailGone tells a Go file whose last functions, two or more, are gone. Nothing is cut off
+// where they went to another file or to a type with another name, where other code used all of
+// them and none does any more, or where new functions of half their statements at least stand
+// at the end of the file, or in new files of its folder if nothing uses the old ones.
 func tailGone(c *change, d *delta) string {
 	if d.test {
 		return "" // what its tests assert is judged by itself
 	}
-	has := c.functionNames()
-	was, now := d.was.functions(), d.now.functions()
-	var gone []string
+	has, was, now := c.functionNames(), d.was.functions(), d.now.functions()
+	var gone []function
 	lost, old := 0, map[string]bool{}
-	for _, f := range was {
-		old[f.decl.Name.Name] = true
-	}
 	for _, f := range slices.Backward(was) {
 		if has[f.decl.Name.Name] {
 			break
 		}
-		gone, lost = append([]string{f.name}, gone...), lost+f.size()
+		gone, lost = append([]function{f}, gone...), lost+f.size()
 	}
-	n := len(gone)
-	if n < 2 || n == len(was) && len(now) > 0 {
+	if len(gone) < 2 || len(gone) == len(was) && len(now) > 0 {
 		return ""
+	}
+	for _, f := range was {
+		old[f.decl.Name.Name] = true
 	}
 	for _, f := range slices.Backward(now) {
 		if old[f.decl.Name.Name] {
@@ -203,13 +158,31 @@ func tailGone(c *change, d *delta) string {
 		}
 		lost -= 2 * f.work()
 	}
-	if lost <= 0 || lost <= 2*c.workBeside(d, was[len(was)-n:]) {
+	used, still, beside := map[string]bool{}, map[string]bool{}, 0
+	for _, o := range slices.Concat(c.deltas, c.beside) {
+		o.now.names(still)
+		if o != d && !o.test {
+			o.was.names(used)
+		}
+		if o.dir == d.dir && !o.was.here && !o.test {
+			for _, f := range o.now.functions() {
+				beside += f.work()
+			}
+		}
+	}
+	unused := !slices.ContainsFunc(gone, func(f function) bool { return still[f.decl.Name.Name] })
+	dropped := unused && !slices.ContainsFunc(gone, func(f function) bool { return !used[f.decl.Name.Name] })
+	if lost <= 0 || dropped || unused && lost <= 2*beside {
 		return ""
 	}
-	if n > 5 {
-		gone = append(gone[:5], fmt.Sprintf("%d more", n-5))
+	var names []string
+	for _, f := range gone[:min(len(gone), 5)] {
+		names = append(names, f.name)
 	}
-	return "looks cut off: its last functions are missing: " + strings.Join(gone, ", ")
+	if len(gone) > 5 {
+		names = append(names, fmt.Sprintf("%d more", len(gone)-5))
+	}
+	return "looks cut off: its last functions are missing: " + strings.Join(names, ", ")
 }
 
 // checkBraces tells a file of a language with braces that opens more than it
