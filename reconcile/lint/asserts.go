@@ -16,37 +16,11 @@ type asserter struct {
 	each func(holds condition, call *ast.CallExpr, helper string)
 }
 
-// block walks statements that are run where cond holds, nil for always. What the statement
-// before says in other words is asserted once.
+// block walks statements that are run where cond holds, nil for always.
 func (a asserter) block(list []ast.Stmt, cond *condition) {
-	said := condition{}
 	for _, s := range list {
-		says := condition{}
-		if e, ok := s.(*ast.ExprStmt); ok {
-			if call, ok := e.X.(*ast.CallExpr); ok && a.claims(callee(call)) != "" && !slices.ContainsFunc(call.Args, func(e ast.Expr) bool { return !isTester(e) && acting(e) }) {
-				says = a.claim(a.claims(callee(call)), call)
-			}
-		}
-		if says == (condition{}) || says != said {
-			a.stmt(s, cond)
-		}
-		said = says
+		a.stmt(s, cond)
 	}
-}
-
-// acting reports an expression that may give another value when it is asked again.
-func acting(e ast.Expr) bool {
-	is := false
-	ast.Inspect(e, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			is = is || callee(n) != "len"
-		case *ast.UnaryExpr:
-			is = is || n.Op == token.ARROW
-		}
-		return !is
-	})
-	return is
 }
 
 // claims returns the assertion of a library, or of a suite, that a name calls.

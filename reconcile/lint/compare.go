@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"go/ast"
 	"go/build/constraint"
 	"maps"
 	"path"
@@ -22,7 +21,6 @@ type comparison struct {
 	stands   map[string]bool   // the names that code declares still, or under another name now
 	coded    bool              // more than what tests expect is changed
 	asked    map[string]bool   // what tests beside the change call, see asked
-	callers  func(name string) []string
 	leaves   func(dir, name string) bool
 	come     []check         // checks that are new
 	spare    map[*check]bool // those of them that stand for none that is gone yet
@@ -182,7 +180,7 @@ func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text
 		if old.objects[name] == "" && (j.was.own[path.Dir(old.path)+" "+name] || j.was.own[path.Ext(old.path)+" "+name]) || j.asked[path.Ext(old.path)+" "+old.objects[name]+name] {
 			continue
 		}
-		if j.hasNoTest(name) && !j.asksCaller(name, old, gone, come) || path.Ext(old.path) != ".go" && j.isUnknownWithoutTest(name) {
+		if j.hasNoTest(name) || path.Ext(old.path) != ".go" && j.isUnknownWithoutTest(name) {
 			return "test_removed", ", and no test calls " + name + " any more"
 		}
 	}
@@ -212,24 +210,6 @@ func (s *suite) asked() map[string]bool {
 		}
 	}
 	return out
-}
-
-// asksCaller reports that new tests of another folder, which cannot call a name of the package,
-// ask functions that call it, by at least as many checks as are gone.
-func (j comparison) asksCaller(name string, old tested, gone, come []check) bool {
-	if ast.IsExported(name) || path.Ext(old.path) != ".go" {
-		return false
-	}
-	callers, left := j.callers(name), 0
-	for _, k := range gone {
-		left += btoi(j.was.tests[k.in].place == old.place)
-	}
-	for _, n := range come {
-		if _, had := j.was.tests[n.in]; !had && !n.weak && path.Dir(n.path) != path.Dir(old.path) && slices.ContainsFunc(n.asks, func(w string) bool { return slices.Contains(callers, w) }) {
-			left--
-		}
-	}
-	return left <= 0
 }
 
 // hasNoTest reports a name that the code declares still, as far as the change shows, and

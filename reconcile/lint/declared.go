@@ -74,19 +74,6 @@ func (c *change) leaves(dir, name string) bool {
 	return was != "" && !now
 }
 
-// callers are the functions that call one of the code of the change, or beside it.
-func (c *change) callers(name string) []string {
-	var out []string
-	for _, d := range slices.Concat(c.deltas, c.beside) {
-		for _, f := range d.now.functions() {
-			if !d.test && calledBy(f.decl, nil)[name] {
-				out = append(out, f.decl.Name.Name)
-			}
-		}
-	}
-	return out
-}
-
 // declaredMark stands before a name of another language where it is declared: that a name is
 // no more declared says more than that it stands nowhere.
 const declaredMark = "declares "

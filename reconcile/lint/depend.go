@@ -41,7 +41,7 @@ type foundLine struct {
 // checkDependencies judges the dependency files of a change against what they were: go.mod,
 // go.sum, package.json and requirements*.txt. Code of others that comes in under
 // a name close to one that goes out, from another place than the registry, or
-// with less said about its version, is for a person to see. Adding a package is
+// in an older version, is for a person to see. Adding a package is
 // no finding here; that the change touches dependencies is the risk's to weigh.
 func checkDependencies(files []File) []policy.Finding {
 	var out []policy.Finding
@@ -192,29 +192,8 @@ func versions(was, now string) (code, text string) {
 			return "dependency_downgraded", "changes to an older version"
 		}
 		return "", ""
-	case looseness(now) > looseness(was):
-		return "dependency_loosened", "has a looser version constraint than before"
 	}
 	return "", ""
-}
-
-// looseness orders what a version may say: one version and its hash, one
-// version, its patches, its features, anything from it on, anything.
-func looseness(v string) int {
-	v = strings.TrimSpace(v)
-	switch {
-	case strings.Contains(v, "--hash="):
-		return 0
-	case v == "" || v == "*" || v == "x" || v == "latest" || v == "next":
-		return 5
-	case strings.Contains(v, "||") || strings.HasPrefix(v, ">") || strings.HasPrefix(v, "!=") || strings.HasPrefix(v, "<"):
-		return 4
-	case strings.HasPrefix(v, "^"):
-		return 3
-	case strings.HasPrefix(v, "~") || strings.HasSuffix(v, ".x") || strings.HasSuffix(v, ".*"):
-		return 2
-	}
-	return 1
 }
 
 // released finds the names of compilers that come from Go itself, by their checksums.
@@ -375,7 +354,7 @@ func (m manifest) requirement(text string, line int) error {
 		}
 		return nil
 	}
-	spec, marker, _ := strings.Cut(text, ";")
+	spec, _, _ := strings.Cut(text, ";")
 	words := strings.SplitN(strings.TrimSpace(spec), " --", 2)
 	got := requirement().FindStringSubmatch(strings.TrimSpace(words[0]))
 	switch {
@@ -388,10 +367,6 @@ func (m manifest) requirement(text string, line int) error {
 		m.other[text] = other
 	}
 	name := strings.ToLower(separators().ReplaceAllString(got[1], "-"))
-	version := strings.TrimSpace(strings.TrimLeft(got[2], "="))
-	if len(words) > 1 || strings.Contains(marker, "--hash=") {
-		version += " --hash="
-	}
-	m.requires[name] = dependency{name, version, line}
+	m.requires[name] = dependency{name, strings.TrimLeft(got[2], "= "), line}
 	return nil
 }

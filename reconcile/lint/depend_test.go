@@ -30,8 +30,6 @@ func TestDepend(t *testing.T) {
 
 		{"npm added", "package.json", `{"dependencies":{"react":"18.0.0"}}`, `{"dependencies":{"react":"18.0.0","react-dom":"18.0.0"}}`, ""},
 		{"npm look-alike", "package.json", `{"dependencies":{"lodash":"4.0.0"}}`, `{"dependencies":{"lodahs":"4.0.0"}}`, "dependency_lookalike"},
-		{"npm loosened", "package.json", `{"dependencies":{"a":"1.0.0"}}`, `{"dependencies":{"a":"^1.0.0"}}`, "dependency_loosened"},
-		{"npm any", "package.json", `{"dependencies":{"a":"^1.0.0"}}`, `{"dependencies":{"a":"*"}}`, "dependency_loosened"},
 		{"npm held more", "package.json", `{"dependencies":{"a":"^1.0.0"}}`, `{"dependencies":{"a":"1.2.0"}}`, ""},
 		{"npm moved", "package.json", `{"dependencies":{"a":"1.0.0"}}`, `{"devDependencies":{"a":"1.0.0"}}`, ""},
 		{"npm from git", "package.json", `{}`, `{"dependencies":{"a":"git+https://example.org/a"}}`, "dependency_source"},
@@ -46,9 +44,6 @@ func TestDepend(t *testing.T) {
 		{"pip added", "requirements.txt", "flask==1.0\n", "flask==1.0\nhttpx==0.2 # why\n", ""},
 		{"pip same", "requirements-dev.txt", "Foo_Bar==1.0\n", "foo.bar==1.0\n", ""},
 		{"pip look-alike", "requirements.txt", "requests==2.0\n", "reqeusts==2.0\n", "dependency_lookalike"},
-		{"pip unpinned", "requirements.txt", "flask==1.0\n", "flask\n", "dependency_loosened"},
-		{"pip loosened", "requirements.txt", "flask==1.0\n", "flask>=1.0\n", "dependency_loosened"},
-		{"pip hash dropped", "requirements.txt", "flask==1.0 \\\n  --hash=sha256:ab\n", "flask==1.0\n", "dependency_loosened"},
 		{"pip index", "requirements.txt", "flask==1.0\n", "--extra-index-url https://example.org\nflask==1.0\n", "dependency_source"},
 		{"pip address", "requirements.txt", "", "a @ https://example.org/a.zip\n", "dependency_source"},
 		{"pip folder", "requirements.txt", "", "-e ./a\n", "dependency_source"},

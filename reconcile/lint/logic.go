@@ -15,31 +15,45 @@ import (
 // nothing.
 const collapsedFrom = 3
 
-// bodies judges what functions have become: nothing, or something behind a return.
-func bodies(c *change, d *delta) []policy.Finding {
+// functions judges what the functions of a file have become.
+func functions(c *change, d *delta) []policy.Finding {
 	if d.ext != ".go" {
 		return bodiesByText(d)
 	}
 	var out []policy.Finding
 	for _, p := range c.pairs(d) {
-		if p.was.decl == nil || p.was.decl.Body == nil {
-			continue
+		tell := func(code string, line int, format string, args ...any) {
+			out = append(out, d.list(code, policy.BySyntax, line, fmt.Sprintf(format, args...))...)
 		}
-		at := p.now.in.line(p.now.decl)
-		if p.now.decl.Body == nil {
-			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s no longer has a body", p.now.name))...)
-			continue
+		if p.was.decl != nil && p.was.decl.Body != nil {
+			p.judgeBody(c.arrived(d.dir), tell)
 		}
-		was, now := p.was.decl.Body.List, p.now.decl.Body.List
-		same := p.was.in.text(p.was.decl.Body) == p.now.in.text(p.now.decl.Body)
-		switch {
-		case p.was.size() >= collapsedFrom && hollow(now, c.arrived(d.dir)) && !same && !endsAtOnce(was):
-			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s had %d statements and now does nothing", p.now.name, p.was.size()))...)
-		case !cutShort(was) && cutShort(now):
-			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s returns before its last statements", p.now.name))...)
+		p.judgeConditions(d.test, tell)
+		if !d.test {
+			p.judgeErrors(tell)
 		}
 	}
 	return out
+}
+
+// teller makes a finding about a function.
+type teller func(code string, line int, format string, args ...any)
+
+// judgeBody tells a function that does nothing any more, or something behind a return.
+func (p pair) judgeBody(come arrived, tell teller) {
+	at := p.now.in.line(p.now.decl)
+	if p.now.decl.Body == nil {
+		tell("function_body_collapsed", at, "the function %s no longer has a body", p.now.name)
+		return
+	}
+	was, now := p.was.decl.Body.List, p.now.decl.Body.List
+	same := p.was.in.text(p.was.decl.Body) == p.now.in.text(p.now.decl.Body)
+	switch {
+	case p.was.size() >= collapsedFrom && hollow(now, come) && !same && !endsAtOnce(was):
+		tell("function_body_collapsed", at, "the function %s had %d statements and now does nothing", p.now.name, p.was.size())
+	case !cutShort(was) && cutShort(now):
+		tell("function_body_collapsed", at, "the function %s returns before its last statements", p.now.name)
+	}
 }
 
 // statements counts the statements of a block, those inside others too.
@@ -116,29 +130,23 @@ func cutShort(list []ast.Stmt) bool {
 
 func truth(s string) bool { return s == "true" || s == "false" }
 
-// conditions judges the conditions of functions: turned round, or made constant.
-func conditions(c *change, d *delta) []policy.Finding {
-	if d.ext != ".go" {
-		return nil // other languages are judged by the patterns of their text
+// judgeConditions tells conditions that are turned round, or made constant. What a test
+// asserts is judged as a whole.
+func (p pair) judgeConditions(test bool, tell teller) {
+	was, _, wasFixed := conditionsOf(p.was)
+	now, at, nowFixed := conditionsOf(p.now)
+	if len(nowFixed) > len(wasFixed) {
+		tell("guard_constant", p.now.in.line(nowFixed[len(nowFixed)-1]), "a condition in %s is always true or always false", p.now.name)
 	}
-	var out []policy.Finding
-	for _, p := range c.pairs(d) {
-		was, _, wasFixed := conditionsOf(p.was)
-		now, at, nowFixed := conditionsOf(p.now)
-		if len(nowFixed) > len(wasFixed) {
-			out = append(out, d.list("guard_constant", policy.BySyntax, p.now.in.line(nowFixed[len(nowFixed)-1]), "a condition in "+p.now.name+" is always true or always false")...)
-		}
-		if d.test || p.was.decl == nil {
-			continue // what a test asserts is judged as a whole
-		}
-		gone, come := was.subtract(now), now.subtract(was)
-		for _, cond := range sortedConditions(gone) {
-			if come[cond.inverse()] > 0 {
-				out = append(out, d.list("guard_boolean_inverted", policy.BySyntax, at[cond.inverse()], fmt.Sprintf("in %s the condition is now %s, it was %s", p.now.name, cond.inverse(), cond))...)
-			}
+	if test || p.was.decl == nil {
+		return
+	}
+	gone, come := was.subtract(now), now.subtract(was)
+	for _, cond := range sortedConditions(gone) {
+		if come[cond.inverse()] > 0 {
+			tell("guard_boolean_inverted", at[cond.inverse()], "in %s the condition is now %s, it was %s", p.now.name, cond.inverse(), cond)
 		}
 	}
-	return out
 }
 
 func sortedConditions(c counts[condition]) []condition {
@@ -228,21 +236,14 @@ func steady(e ast.Expr) bool {
 	return false
 }
 
-// checkDroppedErrors judges errors that a function drops more often than it did.
-func checkDroppedErrors(c *change, d *delta) []policy.Finding {
-	if d.ext != ".go" || d.test {
-		return nil // other languages are judged by the patterns of their text
+// judgeErrors tells errors that a function drops more often than it did.
+func (p pair) judgeErrors(tell teller) {
+	was, now := drops(p.was), drops(p.now)
+	if len(now) > len(was) {
+		tell("silent_exception_swallow", p.now.in.line(now[len(now)-1]), "%s ignores an error", p.now.name)
+	} else if line := findForgottenError(p); line > 0 {
+		tell("silent_exception_swallow", line, "%s no longer handles an error", p.now.name)
 	}
-	var out []policy.Finding
-	for _, p := range c.pairs(d) {
-		was, now := drops(p.was), drops(p.now)
-		if len(now) > len(was) {
-			out = append(out, d.list("silent_exception_swallow", policy.BySyntax, p.now.in.line(now[len(now)-1]), p.now.name+" ignores an error")...)
-		} else if line := findForgottenError(p); line > 0 {
-			out = append(out, d.list("silent_exception_swallow", policy.BySyntax, line, p.now.name+" no longer handles an error")...)
-		}
-	}
-	return out
 }
 
 // findForgottenError returns the line of a call whose error a function named or returned and

@@ -101,7 +101,6 @@ var ownRules = []rule{
 	{"dependency_lookalike", policy.Hard, "a new package has a name close to another one's", "check the name in its registry, and let a person decide"},
 	{"dependency_major", policy.Soft, "a module changes to another major version", "check the name in its registry, and let a person decide"},
 	{"dependency_downgraded", policy.Soft, "a package goes back to an older version", "keep the version, or let a person decide"},
-	{"dependency_loosened", policy.Soft, "the version of a package is pinned less strictly", "keep the version, or let a person decide"},
 	{"dependency_replace", policy.Hard, "a package is replaced by other code", "let a person decide where the code comes from"},
 	{"dependency_source", policy.Hard, "a package comes from elsewhere than its registry", "name a package and its version of the registry"},
 	{"dependency_script", policy.Hard, "a package manager would run a script by itself", "rename it, so that npm runs it only on request"},

@@ -105,7 +105,7 @@ func tests(c *change) []policy.Finding {
 	was.run()
 	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), coded: coded}
 	j.removed, j.stands = c.compareNames()
-	j.callers, j.leaves, j.asked = c.callers, c.leaves, beside.asked()
+	j.leaves, j.asked = c.leaves, beside.asked()
 	return slices.Concat(j.judge(), out)
 }
 
