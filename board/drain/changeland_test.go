@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,6 +95,15 @@ func TestLandsByItself(t *testing.T) {
 				return nil
 			}
 		}},
+		"the target refuses it": {held: pipeline.HeldRefused, set: func(w *world) {
+			w.o.Check = func(_ context.Context, _ *repo.Line, old, next repo.OID, _ []repo.RefUpdate) error {
+				was, _, _ := w.repo.Find(old, "docs/a.md")
+				if is, _, err := w.repo.Find(next, "docs/a.md"); err != nil || is != was {
+					return errors.New("main is protected")
+				}
+				return nil
+			}
+		}},
 		"a person edits it": {held: pipeline.HeldActive, set: func(w *world) {
 			if err := os.WriteFile(filepath.Join(w.repo.Root(), "docs", "a.md"), []byte("# Mine\n"), 0o644); err != nil {
 				w.t.Fatal(err)
@@ -137,6 +147,24 @@ func TestLandsByItself(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What waits, or lands, is the commit with the files that were checked.
+func TestTheCommitIsWhatWasChecked(t *testing.T) {
+	t.Parallel()
+	w := landsAlone(t, "min_tier = \"APPROVAL_REQUIRED\"\n", "# B\n")
+	r := w.must()
+	stories, _ := w.ops()
+	tip, err := w.repo.Ref("refs/heads/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for commit, want := range map[repo.OID]pipeline.Reason{r.Tasks[0].Proposal: "", tip: pipeline.VerifyFailed} {
+		ch := &change{asking: asking{attempt: &attempt{d: &drain{boardWriter: boardWriter{repo: w.repo}}}}, opLog: opLog{sealed: &seal{effect: repo.RefUpdate{New: commit}}}}
+		if out, err := ch.verify(t.Context(), stories[0].Op()); err != nil || out.Reason != want {
+			t.Errorf("%s: %s, %v, want %q", commit, out.Reason, err, want)
+		}
 	}
 }
 

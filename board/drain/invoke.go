@@ -253,7 +253,6 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 	}
 	close(b.all)
 	ended.Wait()
-	d.baton = nil
 	return done
 }
 
