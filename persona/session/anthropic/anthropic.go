@@ -7,9 +7,9 @@
 //	key_env = "ANTHROPIC_API_KEY"   # the name of the variable, the default
 //	max_tokens = 8192               # of one answer
 //
-// It uses the official client library and of that one service only, made by hand,
-// so that none of the library's own settings is read from the environment, nothing
-// is retried and nothing is traced. Package endpoint dials.
+// It posts and reads JSON of its own: the official client library has every service of
+// the API in it, which was a fifth of the program. Nothing is tried again. Package
+// endpoint dials.
 //
 // # What is sent
 //
@@ -38,10 +38,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"time"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/tmaxmax/go-sse"
 
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/endpoint"
@@ -54,6 +56,10 @@ const (
 	DefaultBaseURL = "https://api.anthropic.com"
 	DefaultKeyEnv  = "ANTHROPIC_API_KEY"
 )
+
+// version is the API's, whose shapes say.go and hear.go write and read:
+// https://docs.claude.com/en/api/messages and /en/api/messages-streaming.
+const version = "2023-06-01"
 
 // Substrate holds sessions with a model of the Messages API.
 type Substrate struct {
@@ -78,64 +84,76 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 
 // model is a connection to the API.
 func (s Substrate) model() *model {
-	m := &model{s: s, line: endpoint.Open(endpoint.Options{Secret: s.Key, Environ: s.Environ})}
-	m.api = sdk.NewMessageService(
-		option.WithBaseURL(cmp.Or(s.BaseURL, DefaultBaseURL)), option.WithAPIKey(s.Key), option.WithHTTPClient(m.line),
-		option.WithMaxRetries(0), option.WithoutOpenTelemetry(),
-	)
-	return m
+	return &model{s: s, line: endpoint.Open(endpoint.Options{Secret: s.Key, Environ: s.Environ})}
 }
 
 // model answers exchanges.
 type model struct {
 	s    Substrate
-	api  sdk.MessageService
 	line *endpoint.Line
 }
 
 // Answer sends one exchange and reads the stream that answers it.
 func (m *model) Answer(ctx context.Context, x loop.Exchange) (loop.Reply, error) {
-	p, err := m.params(x)
+	body, err := json.Marshal(m.bodyOf(x))
 	if err != nil {
-		return loop.Reply{}, err
+		return loop.Reply{}, fmt.Errorf("substrate anthropic: %w", err)
 	}
 	ctx, cancel := endpoint.Within(ctx, m.s.Timeout)
 	defer cancel()
-	stream := m.api.NewStreaming(ctx, p)
-	defer stream.Close()
-	var a answer
-	for stream.Next() {
-		if err := a.hear(stream.Current(), x.Progress); err != nil {
-			return loop.Reply{}, m.line.Fault(endpoint.Problem{Err: err})
-		}
+	a, p := m.post(ctx, body, x.Progress)
+	switch {
+	case p == nil:
+		return a.reply(m.s.Model), nil
+	case ctx.Err() != nil:
+		p = &endpoint.Problem{Err: context.Cause(ctx)}
 	}
-	if err := stream.Err(); err != nil {
-		return loop.Reply{}, m.line.Fault(problem(ctx, err))
-	}
-	if !a.whole {
-		return loop.Reply{}, m.line.Fault(endpoint.Problem{Err: errors.New("the answer broke off before its end")})
-	}
-	if a.message.StopReason == sdk.StopReasonModelContextWindowExceeded {
-		return loop.Reply{}, m.line.Fault(endpoint.Problem{Kind: "context_length_exceeded", Text: "the answer did not fit the model's context"})
-	}
-	return a.reply(m.s.Model), nil
+	return loop.Reply{}, m.line.Fault(*p)
 }
 
-// problem reads an error of the library.
-func problem(ctx context.Context, err error) endpoint.Problem {
-	var api *sdk.Error
+// post sends a request and reads its answer, or says why there is none.
+func (m *model) post(ctx context.Context, body []byte, progress func(string)) (*answer, *endpoint.Problem) {
+	address := strings.TrimSuffix(cmp.Or(m.s.BaseURL, DefaultBaseURL), "/") + "/v1/messages"
+	status, stream, err := m.line.Post(ctx, address, map[string]string{"Anthropic-Version": version, "X-Api-Key": m.s.Key}, body)
+	if err != nil {
+		return nil, &endpoint.Problem{Err: err}
+	}
+	defer stream.Close()
+	if status != statusOK {
+		return nil, refusal(status, stream)
+	}
+	var a answer
+	for e, err := range sse.Read(stream, &sse.ReadConfig{MaxEventSize: endpoint.DefaultMaxBytes}) {
+		if err != nil {
+			return nil, &endpoint.Problem{Err: err}
+		}
+		if p := a.hear([]byte(e.Data), progress); p != nil {
+			return nil, p
+		}
+	}
 	switch {
-	case ctx.Err() != nil:
-		return endpoint.Problem{Err: context.Cause(ctx)}
-	case !errors.As(err, &api):
-		return endpoint.Problem{Err: err}
+	case !a.whole:
+		return nil, &endpoint.Problem{Err: errors.New("the answer broke off before its end")}
+	case a.stop == "model_context_window_exceeded":
+		return nil, &endpoint.Problem{Kind: "context_length_exceeded", Text: "the answer did not fit the model's context"}
 	}
-	var said struct {
-		Error struct{ Message string }
+	return &a, nil
+}
+
+// statusOK is the status of every answer that is a stream, and mostRefusal bounds what
+// is read of any other.
+const (
+	statusOK    = 200
+	mostRefusal = 64 << 10
+)
+
+// refusal reads an answer that is no stream, which may be the API's or something's on
+// the way there.
+func refusal(status int, answer io.Reader) *endpoint.Problem {
+	body, err := io.ReadAll(io.LimitReader(answer, mostRefusal))
+	var said struct{ Error failure }
+	if json.Unmarshal(body, &said) != nil {
+		said.Error = failure{}
 	}
-	p := endpoint.Problem{Status: api.StatusCode, Kind: string(api.Type()), Text: api.RawJSON()}
-	if json.Unmarshal([]byte(api.RawJSON()), &said) == nil && said.Error.Message != "" {
-		p.Text = said.Error.Message
-	}
-	return p
+	return &endpoint.Problem{Status: status, Kind: said.Error.Type, Text: cmp.Or(said.Error.Message, string(body)), Err: err}
 }

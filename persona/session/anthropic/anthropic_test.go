@@ -111,7 +111,7 @@ func TestRequest(t *testing.T) {
 	r := m.Heard()[0]
 	var b bytes.Buffer
 	b.WriteString("POST " + r.Path + "\n")
-	for _, h := range []string{"Anthropic-Version", "Anthropic-Beta", "Authorization", "X-Api-Key", "Content-Type", "X-Stainless-Retry-Count"} {
+	for _, h := range []string{"Anthropic-Version", "Anthropic-Beta", "Authorization", "X-Api-Key", "Content-Type"} {
 		b.WriteString(h + ": " + strings.Join(r.Header.Values(h), ", ") + "\n")
 	}
 	if err := json.Indent(&b, r.Body, "", "  "); err != nil {
@@ -268,4 +268,32 @@ func TestRecordingsHoldNoSecret(t *testing.T) {
 			t.Errorf("%s: %v, or it holds a credential", f, err)
 		}
 	}
+}
+
+// FuzzHear takes events from any server: whatever they are, the answer that they make is
+// JSON that can be sent back.
+func FuzzHear(f *testing.F) {
+	for _, name := range []string{"two_turns", "malformed_arguments", "out_of_order", "overloaded_midway"} {
+		b, err := os.ReadFile(filepath.Join("testdata", name+".txtar"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		var a answer
+		for line := range bytes.Lines(stream) {
+			if a.hear(bytes.TrimPrefix(line, []byte("data: ")), func(string) {}) != nil {
+				continue
+			}
+		}
+		r := a.reply("acme-large")
+		if r.Message.Native != nil && !json.Valid(r.Message.Native) {
+			t.Fatalf("%s", r.Message.Native)
+		}
+		x := loop.Exchange{Messages: []loop.Message{r.Message}}
+		if _, err := json.Marshal((&model{}).bodyOf(x)); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

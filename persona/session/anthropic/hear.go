@@ -1,63 +1,132 @@
 package anthropic
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/endpoint"
 	"github.com/odd-cli/odd/persona/session/loop"
 )
 
 // answer is an answer as it comes.
 type answer struct {
-	message sdk.Message
-	args    map[int64]*strings.Builder // of the calls, by block, as the model wrote them
-	whole   bool                       // its last event came
+	model, stop string
+	used        usage
+	blocks      []*part
+	whole       bool // its last event came
 }
 
-// hear takes one event.
-func (a *answer) hear(e sdk.MessageStreamEventUnion, progress func(string)) error {
-	switch {
-	case e.Type == "message_stop":
-		a.whole = true
-	case e.Type != "content_block_delta":
-	case e.Delta.Type == "text_delta":
-		progress(e.Delta.Text)
-	case e.Delta.Type == "input_json_delta":
-		if a.args == nil {
-			a.args = map[int64]*strings.Builder{}
-		}
-		if a.args[e.Index] == nil {
-			a.args[e.Index] = &strings.Builder{}
-		}
-		a.args[e.Index].WriteString(e.Delta.PartialJSON)
+// part is a block of an answer.
+type part struct {
+	Type, ID, Name              string
+	Input                       json.RawMessage
+	Text, Thinking, Signature   string          // as the block began
+	began                       json.RawMessage // all of that
+	text, args, thought, signed strings.Builder // what was added
+}
+
+// usage is what the API counts; what an event does not tell stays as it was.
+type usage struct {
+	Input      int64 `json:"input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+}
+
+// failure is why the API does not answer.
+type failure struct{ Type, Message string }
+
+// event is one of the stream, of whichever type.
+type event struct {
+	Type    string
+	Message struct {
+		Model string
+		Usage *usage
 	}
-	return a.message.Accumulate(e)
+	Index int
+	Block json.RawMessage `json:"content_block"`
+	Delta struct {
+		Type, Text, Thinking, Signature string
+		PartialJSON                     string `json:"partial_json"`
+		Stop                            string `json:"stop_reason"`
+	}
+	Usage *usage
+	Error failure
+}
+
+// hear takes one event. The API may add types of events, which say nothing to odd.
+func (a *answer) hear(data []byte, progress func(string)) *endpoint.Problem {
+	e := event{Usage: &a.used}
+	e.Message.Usage = &a.used
+	if err := json.Unmarshal(data, &e); err != nil {
+		return &endpoint.Problem{Err: fmt.Errorf("an event of the answer: %w", err)}
+	}
+	switch e.Type {
+	case "error":
+		return &endpoint.Problem{Kind: e.Error.Type, Text: e.Error.Message}
+	case "message_start":
+		a.model = e.Message.Model
+	case "content_block_start":
+		p := &part{began: e.Block}
+		if err := json.Unmarshal(e.Block, p); err != nil || e.Index != len(a.blocks) {
+			return &endpoint.Problem{Err: fmt.Errorf("block %d of the answer does not begin as one", e.Index)}
+		}
+		a.blocks = append(a.blocks, p)
+	case "content_block_delta":
+		if e.Index < 0 || e.Index >= len(a.blocks) {
+			return &endpoint.Problem{Err: fmt.Errorf("block %d of the answer goes on and did not begin", e.Index)}
+		}
+		p := a.blocks[e.Index]
+		p.text.WriteString(e.Delta.Text)
+		p.args.WriteString(e.Delta.PartialJSON)
+		p.thought.WriteString(e.Delta.Thinking)
+		p.signed.WriteString(e.Delta.Signature)
+		if e.Delta.Type == "text_delta" {
+			progress(e.Delta.Text)
+		}
+	case "message_delta":
+		a.stop = cmp.Or(e.Delta.Stop, a.stop)
+	case "message_stop":
+		a.whole = true
+	}
+	return nil
 }
 
 // reply is the answer as package loop takes it. asked is the model that was asked.
 func (a *answer) reply(asked string) loop.Reply {
-	r := loop.Reply{Message: loop.Message{Role: loop.Assistant}, Stop: stop(a.message.StopReason), Model: cmp.Or(string(a.message.Model), asked), Tokens: tokens(a.message.Usage)}
+	r := loop.Reply{Message: loop.Message{Role: loop.Assistant}, Stop: stopOf(a.stop), Model: cmp.Or(a.model, asked), Tokens: a.used.tokens()}
 	var text []string
-	var native []string
-	for i, b := range a.message.Content {
-		switch b.Type {
+	var native []json.RawMessage
+	for _, p := range a.blocks {
+		switch p.Type {
 		case "text":
-			if b.Text == "" {
+			s := p.Text + p.text.String()
+			if s == "" {
 				continue // which the API would not take back
 			}
-			text = append(text, b.Text)
+			text = append(text, s)
+			native = append(native, encoded(block{Type: p.Type, Text: s}))
+		case "thinking":
+			native = append(native, encoded(struct {
+				Type      string `json:"type"`
+				Thinking  string `json:"thinking"`
+				Signature string `json:"signature"`
+			}{p.Type, p.Thinking + p.thought.String(), p.Signature + p.signed.String()}))
 		case "tool_use":
-			r.Message.Calls = append(r.Message.Calls, loop.ToolCall{ID: b.ID, Name: b.Name, Args: a.argumentsOf(int64(i), b.Input)})
+			args := p.arguments()
+			r.Message.Calls = append(r.Message.Calls, loop.ToolCall{ID: p.ID, Name: p.Name, Args: args})
+			native = append(native, encoded(block{Type: p.Type, ID: p.ID, Name: p.Name, Input: object(args)}))
+		default:
+			native = append(native, p.began)
 		}
-		native = append(native, b.RawJSON())
 	}
 	r.Message.Text = strings.Join(text, "\n")
 	if len(native) > 0 {
-		r.Message.Native = json.RawMessage("[" + strings.Join(native, ",") + "]")
+		r.Message.Native = encoded(native)
 	}
 	if len(r.Message.Calls) > 0 && r.Stop == loop.StopEnd {
 		r.Stop = loop.StopTools
@@ -65,32 +134,42 @@ func (a *answer) reply(asked string) loop.Reply {
 	return r
 }
 
-// argumentsOf returns what the model wrote as the arguments of block i, JSON or not; whole is
-// what the block began with.
-func (a *answer) argumentsOf(i int64, whole json.RawMessage) json.RawMessage {
-	if b := a.args[i]; b != nil && b.Len() > 0 {
-		return json.RawMessage(b.String())
+// encoded is a value as JSON with its < and & as they are. Each value here has a JSON.
+func encoded(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err)
 	}
-	if len(whole) == 0 {
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// arguments returns what the model wrote as the arguments of a call, JSON or not.
+func (p *part) arguments() json.RawMessage {
+	if p.args.Len() > 0 {
+		return json.RawMessage(p.args.String())
+	}
+	if len(p.Input) == 0 {
 		return json.RawMessage("{}")
 	}
-	return whole
+	return p.Input
 }
 
 // tokens are what an answer is billed for.
-func tokens(u sdk.Usage) session.Tokens {
-	return session.Tokens{Input: max(u.InputTokens, 0), Output: max(u.OutputTokens, 0), CacheRead: max(u.CacheReadInputTokens, 0), CacheWrite: max(u.CacheCreationInputTokens, 0)}
+func (u usage) tokens() session.Tokens {
+	return session.Tokens{Input: max(u.Input, 0), Output: max(u.Output, 0), CacheRead: max(u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0)}
 }
 
-// stop is why an answer ended. A reason that is not known is an end, because what
+// stopOf is why an answer ended. A reason that is not known is an end, because what
 // came is whole.
-func stop(r sdk.StopReason) loop.Stop {
-	switch r {
-	case sdk.StopReasonToolUse:
+func stopOf(reason string) loop.Stop {
+	switch reason {
+	case "tool_use":
 		return loop.StopTools
-	case sdk.StopReasonMaxTokens:
+	case "max_tokens":
 		return loop.StopLength
-	case sdk.StopReasonRefusal:
+	case "refusal":
 		return loop.StopRefusal
 	}
 	return loop.StopEnd

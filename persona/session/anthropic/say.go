@@ -3,110 +3,130 @@ package anthropic
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/odd-cli/odd/persona/session/loop"
-	"github.com/odd-cli/odd/persona/session/toolbox"
 )
 
-// params are an exchange as the API takes it.
-func (m *model) params(x loop.Exchange) (sdk.MessageNewParams, error) {
-	p := sdk.MessageNewParams{Model: sdk.Model(m.s.Model), MaxTokens: int64(x.MaxTokens)}
-	if x.System != "" {
-		p.System = []sdk.TextBlockParam{{Text: x.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
+// exchangeBody is an exchange as the API takes it.
+type exchangeBody struct {
+	Model     string    `json:"model"`
+	MaxTokens int       `json:"max_tokens"`
+	Stream    bool      `json:"stream"`
+	Thinking  *kind     `json:"thinking,omitempty"`
+	System    []block   `json:"system,omitempty"`
+	Tools     []tool    `json:"tools,omitempty"`
+	Messages  []message `json:"messages"`
+}
+
+// kind is an object that has a type and no more.
+type kind struct {
+	Type string `json:"type"`
+}
+
+// ephemeral lets the cache of prompts end behind what it is set on.
+var ephemeral = &kind{"ephemeral"}
+
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"input_schema"`
+	Cache       *kind           `json:"cache_control,omitempty"`
+}
+
+type message struct {
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
+}
+
+// block is a part of a message: text, a call, or what a call gave.
+type block struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text,omitempty"`
+	ID      string          `json:"id,omitempty"`
+	Name    string          `json:"name,omitempty"`
+	Input   json.RawMessage `json:"input,omitempty"`
+	Call    string          `json:"tool_use_id,omitempty"`
+	Content []block         `json:"content,omitempty"`
+	Failed  bool            `json:"is_error,omitempty"`
+	Cache   *kind           `json:"cache_control,omitempty"`
+
+	native json.RawMessage // a block as the API wrote it, sent in place of the rest
+}
+
+// MarshalJSON implements json.Marshaler.
+func (b block) MarshalJSON() ([]byte, error) {
+	if b.native != nil {
+		return b.native, nil
 	}
-	for i, t := range x.Tools {
-		tool, err := toolParam(t)
-		if err != nil {
-			return p, err
-		}
-		if i == len(x.Tools)-1 {
-			tool.CacheControl = sdk.NewCacheControlEphemeralParam()
-		}
-		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &tool})
+	type plain block
+	return json.Marshal(plain(b))
+}
+
+// bodyOf is an exchange as the API takes it.
+func (m *model) bodyOf(x loop.Exchange) exchangeBody {
+	r := exchangeBody{Model: m.s.Model, MaxTokens: x.MaxTokens, Stream: true}
+	if m.s.Thinking != "" {
+		r.Thinking = &kind{m.s.Thinking}
+	}
+	if x.System != "" {
+		r.System = []block{{Type: "text", Text: x.System, Cache: ephemeral}}
+	}
+	for _, t := range x.Tools {
+		r.Tools = append(r.Tools, tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+	}
+	if n := len(r.Tools); n > 0 {
+		r.Tools[n-1].Cache = ephemeral
 	}
 	for _, msg := range x.Messages {
-		p.Messages = append(p.Messages, messageParam(msg))
+		r.Messages = append(r.Messages, messageOf(msg))
 	}
-	mark(p.Messages)
-	switch m.s.Thinking {
-	case "adaptive":
-		p.Thinking = sdk.ThinkingConfigParamUnion{OfAdaptive: &sdk.ThinkingConfigAdaptiveParam{}}
-	case "disabled":
-		off := sdk.NewThinkingConfigDisabledParam()
-		p.Thinking = sdk.ThinkingConfigParamUnion{OfDisabled: &off}
-	}
-	return p, nil
-}
-
-// mark lets the cache end behind the last two messages of the user.
-func mark(messages []sdk.MessageParam) {
-	left := 2
-	for i := len(messages) - 1; i >= 0 && left > 0; i-- {
-		if n := len(messages[i].Content); messages[i].Role == sdk.MessageParamRoleUser && n > 0 {
-			if at := messages[i].Content[n-1].GetCacheControl(); at != nil {
-				*at = sdk.NewCacheControlEphemeralParam()
-				left--
-			}
+	left := 2 // messages of the user behind which the cache ends
+	for i := len(r.Messages) - 1; i >= 0 && left > 0; i-- {
+		if at := r.Messages[i]; at.Role == "user" && len(at.Content) > 0 {
+			at.Content[len(at.Content)-1].Cache = ephemeral
+			left--
 		}
 	}
+	return r
 }
 
-// toolParam is a tool with its schema, key by key as it was written.
-func toolParam(t toolbox.Tool) (sdk.ToolParam, error) {
-	var schema struct {
-		Properties json.RawMessage
-		Required   []string
-	}
-	var all map[string]any
-	if err := errors.Join(json.Unmarshal(t.Schema, &schema), json.Unmarshal(t.Schema, &all)); err != nil {
-		return sdk.ToolParam{}, fmt.Errorf("substrate anthropic: the schema of the tool %s: %w", t.Name, err)
-	}
-	for _, k := range []string{"type", "properties", "required"} {
-		delete(all, k)
-	}
-	in := sdk.ToolInputSchemaParam{Required: schema.Required, ExtraFields: all}
-	if schema.Properties != nil {
-		in.Properties = schema.Properties
-	}
-	return sdk.ToolParam{Name: t.Name, Description: sdk.String(t.Description), InputSchema: in}, nil
-}
-
-// messageParam is one message: the API's own where it came from there.
-func messageParam(m loop.Message) sdk.MessageParam {
+// messageOf is one message: the API's own where it came from there.
+func messageOf(m loop.Message) message {
 	if m.Role == loop.Assistant {
-		return sdk.NewAssistantMessage(assistant(m)...)
+		return message{"assistant", assistant(m)}
 	}
-	var blocks []sdk.ContentBlockParamUnion
+	out := message{Role: "user"}
 	for _, r := range m.Results {
-		blocks = append(blocks, sdk.NewToolResultBlock(r.ID, r.Text, r.Failed))
+		out.Content = append(out.Content, block{Type: "tool_result", Call: r.ID, Content: textOf(r.Text), Failed: r.Failed})
 	}
-	if m.Text != "" {
-		blocks = append(blocks, sdk.NewTextBlock(m.Text))
+	out.Content = append(out.Content, textOf(m.Text)...)
+	return out
+}
+
+// textOf is a block of text; the API takes no empty one.
+func textOf(s string) []block {
+	if s == "" {
+		return nil
 	}
-	return sdk.NewUserMessage(blocks...)
+	return []block{{Type: "text", Text: s}}
 }
 
 // assistant are the blocks of an answer, as they came or, where they came from
 // elsewhere, rebuilt. The API takes no answer of nothing.
-func assistant(m loop.Message) []sdk.ContentBlockParamUnion {
-	var blocks []sdk.ContentBlockParamUnion
+func assistant(m loop.Message) []block {
+	var blocks []block
 	var native []json.RawMessage
 	if json.Unmarshal(m.Native, &native) == nil && len(native) > 0 {
 		for _, b := range native {
-			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](b))
+			blocks = append(blocks, block{native: b})
 		}
 		return blocks
 	}
 	if m.Text != "" || len(m.Calls) == 0 {
-		blocks = append(blocks, sdk.NewTextBlock(cmp.Or(m.Text, "(nothing)")))
+		blocks = textOf(cmp.Or(m.Text, "(nothing)"))
 	}
 	for _, c := range m.Calls {
-		blocks = append(blocks, sdk.NewToolUseBlock(c.ID, object(c.Args), c.Name))
+		blocks = append(blocks, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: object(c.Args)})
 	}
 	return blocks
 }

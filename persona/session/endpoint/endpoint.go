@@ -23,6 +23,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -129,6 +130,24 @@ func (l *Line) Do(r *http.Request) (*http.Response, error) {
 	}
 	res.Body = Bound(res.Body, l.o.MaxBytes, errTooMuch)
 	return res, nil
+}
+
+// Post sends JSON to an address under headers and returns the status and the body of the
+// answer, which the caller closes.
+func (l *Line) Post(ctx context.Context, address string, headers map[string]string, body []byte) (status int, answer io.ReadCloser, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for name, value := range headers {
+		r.Header.Set(name, value)
+	}
+	res, err := l.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	return res.StatusCode, res.Body, nil
 }
 
 // Close lets go of idle connections.
