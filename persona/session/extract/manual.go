@@ -72,6 +72,9 @@ func (d *document) isManual() bool {
 	return below && in(manuals, folder)
 }
 
+// forUsers is a folder of what the users of a product read.
+var forUsers = regexp.MustCompile(`(?i)(?:^|/)(?:end-)?users?(?:[-_](?:guide|manual|docs?))?/`)
+
 // isOfTeam reports whether d tells those who make a product what they do.
 func (d *document) isOfTeam() bool {
 	return d.decides || d.rulebook() || d.has(affairs) || d.charters() ||
@@ -100,7 +103,7 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 	}
 	for _, d := range docs {
 		n := len(d.found)
-		if d.isOfTeam() || !(product && d.isManual()) && references[path.Dir(d.path)] < 2 && !d.isReference() {
+		if d.isOfTeam() || !(product && d.isManual()) && !forUsers.MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference() {
 			continue
 		}
 		d.found = slices.DeleteFunc(d.found, func(c candidate) bool { return c.kind == process || c.kind == policyAtom })

@@ -297,7 +297,7 @@ func rank(cs []candidate, thisYear string) {
 func (d *document) past() string {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
 	at := slices.IndexFunc(folders, func(f string) bool {
-		return in("minutes reports archive archives archived attic completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides", f)
+		return in("minutes reports archive archives archived attic completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides meetings retro examples samples tutorial tutorials quickstart news", f)
 	})
 	state := strings.ToLower(d.state)
 	switch {
@@ -348,10 +348,8 @@ func (d *document) shelfPenalty(thisYear string) int {
 			n += 20
 		case century.MatchString(part) && part < thisYear:
 			n += 10
-		case in("tutorial tutorials quickstart faq faqs components", part):
+		case in("faq faqs components notes example sample", part):
 			n += 10
-		case in("notes retro meetings example examples sample samples news", part):
-			n += 12
 		}
 	}
 	return min(n, 30)

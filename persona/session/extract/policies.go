@@ -307,7 +307,7 @@ func (d *document) isDesign() bool {
 			}
 		}
 	}
-	return d.coded && weighs > 2 || all > 3 && 2*people < all
+	return d.coded && weighs > 2 || all > 3 && 2*people < all && !d.has(affairs) && !d.charters()
 }
 
 // specified are the words of a specification, as it writes them.

@@ -232,7 +232,7 @@ func (s *section) boldList(b block, led bool) []candidate {
 	var out []candidate
 	for _, it := range b.items {
 		lead, rest, ok := it.run.lead()
-		if head, tail, dash := strings.Cut(it.run.text, " - "); !ok && dash && s.topic() == roles && officeTitle(head) {
+		if head, tail, cut := cutAny(it.run.text, " - ", " – ", " — ", ": "); !ok && cut && (s.topic() == glossary || s.topic() == roles && officeTitle(head)) {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
 		if !ok || !s.leads(lead) || !s.explainsName(rest) || !s.listing() && lead.kind != strong {
