@@ -328,7 +328,11 @@ func (e evidence) doubt() string {
 			return fmt.Sprintf("%s:%d has an image without a text within a sentence", e.doc.path, e.from)
 		}
 	}
-	if struck.Match(e.doc.markdownWithin(e.from, e.to)) {
+	src := e.doc.markdownWithin(e.from, e.to)
+	if bytes.Count(src, []byte("<table")) > bytes.Count(src, []byte("</table")) {
+		return fmt.Sprintf("%s:%d ends within a table of HTML", e.doc.path, e.to)
+	}
+	if struck.Match(src) {
 		return fmt.Sprintf("%s:%d has text that is struck out", e.doc.path, e.from)
 	}
 	if d := e.doc.madeBySite(e.from, e.to); d != "" {

@@ -96,8 +96,7 @@ func (s *section) statedRule() []candidate {
 			e.to, e.passage = b.last(), append(e.passage, b)
 		}
 	}
-	e.to = s.beforeTable(e.from, e.to)
-	if e.passage = slices.DeleteFunc(e.passage, func(b block) bool { return b.from > e.to }); e.to-e.from >= maxRules {
+	if e.to-e.from >= maxRules {
 		return nil
 	}
 	return []candidate{{kind: policyAtom, title: s.title, about: clip(s.title, maxDescription), score: scoreSigns + 8, owners: s.owners(), evidence: []evidence{e}}}

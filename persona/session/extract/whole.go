@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -59,7 +58,6 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 		if alone && len(out) == 1 && last-bs[0].from < shortRules && !s.shows() && 4*(e.to-e.from) >= 3*(last-bs[0].from) {
 			e.from, e.to = bs[0].from, last // but for a line at its end
 		}
-		e.to = s.beforeTable(e.from, e.to)
 		e.passage = s.passage(e.from, e.to)
 	}
 	return out
@@ -74,34 +72,4 @@ func (b block) refersTo(before block) bool {
 	first := firstOf(b.run.text)
 	ws := words(first)
 	return !leads(b) && (pronounFirst(first) || pointing.MatchString(first) || ws[0] == "the" && len(ws) > 1 && strings.Contains(strings.ToLower(before.run.text), ws[1][:min(7, len(ws[1]))]))
-}
-
-// beforeTable returns to, where a quote from one line to the other ends within no HTML table, which
-// holds blocks of code and text. Else it is the last line of the table where the text before it
-// announces it, and the last line before it where none does.
-func (s *section) beforeTable(from, to int) int {
-	before, end, opened, announced := to, 0, 0, false
-	for _, b := range outermost(s.blocks) {
-		switch {
-		case b.from < from:
-			continue
-		case b.from > to:
-			if b.from > end {
-				return to
-			}
-			if !announced || b.last()-from >= maxRules {
-				return opened
-			}
-			to = b.last()
-		}
-		if b.kind == raw && b.from > end && b.from > from {
-			html := s.doc.markdownWithin(b.from, b.to)
-			if i := bytes.LastIndex(html, []byte("<table")); i >= 0 && !bytes.Contains(html[i:], []byte("</table")) {
-				rest := s.doc.src[s.doc.starts[b.from-1]:]
-				end, opened = b.from+bytes.Count(rest[:max(0, bytes.Index(rest, []byte("</table")))], []byte("\n")), before
-			}
-		}
-		before, announced = b.last(), announced && b.from <= end || b.kind == paragraph && strings.HasSuffix(b.run.text, ":")
-	}
-	return to
 }
