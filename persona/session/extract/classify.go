@@ -207,12 +207,3 @@ func cutAny(s string, seps ...string) (before, after string, ok bool) {
 	}
 	return "", "", false
 }
-
-func (s *section) lede() (evidence, bool) {
-	if len(s.blocks) == 0 {
-		return evidence{}, false
-	}
-	e := s.whole(s.blocks[:1])
-	e.from, e.quote, e.steps, e.passage = s.line, append(e.quote, e.steps...), nil, s.passage(e.from, e.to)
-	return e, len(e.quote) > 0 && s.blocks[0].kind != steps && len(words(e.quote[0])) > 1
-}

@@ -82,21 +82,19 @@ func (d *document) status() string {
 	return ""
 }
 
-// readDecision reads the decision of a document that records one. One that was given up is
-// none, unless it says what was refused; one that is not accepted yet has its status in the title.
+// readDecision reads the decision of a document that records one. One that was given up or refused is
+// none; one that is not accepted yet has its status in the title.
 func (s *section) readDecision() []candidate {
 	d := s.doc
 	if !s.first() || !d.decides {
 		return nil
 	}
 	state := words(d.status())
-	rejected := false
 	for i, w := range state {
 		state[i] = strings.TrimRight(w, ".,;!")
-		if w = state[i]; in("superseded superceded deprecated withdrawn abandoned obsolete replaced cancelled canceled", w) {
+		if w = state[i]; in("superseded superceded deprecated withdrawn abandoned obsolete replaced cancelled canceled rejected declined", w) {
 			return nil
 		}
-		rejected = rejected || in("rejected declined", w)
 	}
 	title := d.title
 	if title == "" {
@@ -115,15 +113,12 @@ func (s *section) readDecision() []candidate {
 	if x := d.decision(); x != nil {
 		e, ok := x.stating()
 		about, chosen := e.choice()
-		if !ok || !chosen || rejected && !refuses(about) {
+		if !ok || !chosen {
 			return nil
 		}
 		c.about = about
 		c.evidence = []evidence{e}
 		return []candidate{c}
-	}
-	if rejected {
-		return nil
 	}
 	if cs := d.readLabelledDecisions(); len(cs) > 0 {
 		return cs
@@ -216,13 +211,6 @@ func chose(ws []string) bool {
 	})
 	return at >= 0 && !in("these this if when", ws[0]) && slices.ContainsFunc(ws, func(w string) bool { return in("we team option decision decided", w) }) &&
 		!slices.ContainsFunc(ws[:at], func(w string) bool { return in("not had yet never", w) })
-}
-
-// refuses reports whether what was chosen is not to do something: a record that was rejected
-// may hold the decision against it.
-func refuses(about string) bool {
-	about = strings.ToLower(about)
-	return strings.Contains(about, "decided not to ") || strings.Contains(about, "decided against ") || strings.Contains(about, "will not ")
 }
 
 // stating is what a section that states a decision says, with what stands below its

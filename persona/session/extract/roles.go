@@ -23,7 +23,7 @@ func (s *section) responsible() []candidate {
 				who, what, ok := cutAny(sentence, " is responsible for ", " are responsible for ", " is accountable for ")
 				ws, title := words(who), withoutArticle(who)
 				if !ok || len(ws) == 0 || in("nobody no none not if when in for at on as his her their our my its your", ws[0]) || len(ws) > 5 || len(words(what)) < 2 || !name(title, false) || isStep(title) ||
-					!roleNoun(ws[len(ws)-1]) && !(s.doc.governs && acronym(title)) {
+					!roleNoun(ws[len(ws)-1]) {
 					continue
 				}
 				e := evidence{doc: s.doc, from: t.from, to: t.to, quote: []string{sentence}, passage: []block{{from: t.from, to: t.to, run: t.run}}}
@@ -33,9 +33,6 @@ func (s *section) responsible() []candidate {
 	}
 	return out
 }
-
-// acronym reports whether a name is one, as SSC and TSC are.
-func acronym(s string) bool { return len(s) > 1 && len(s) < 6 && s == strings.ToUpper(s) && proper(s) }
 
 // headedRole reads the role a heading names, below a heading about roles or anywhere, and what a
 // document about an office says under Purpose, Responsibilities and the like. In a document
@@ -51,19 +48,19 @@ func (s *section) headedRole() []candidate {
 	if s.topic() == glossary || !below && !office && !titled || !duties && !s.tellsOf(title) || activity(title) || isStep(title) || !name(title, s.code) || person(span{text: title, kind: strong}) {
 		return nil
 	}
-	e, ok := s.lede()
+	e := s.whole(s.blocks[:min(1, len(s.blocks))])
+	e.from, e.quote, e.steps, e.passage = s.line, append(e.quote, e.steps...), nil, s.passage(e.from, e.to)
 	c := candidate{kind: role, title: capital(title), score: scoreDefinition}
-	if office || ok && len(words(e.quote[0])) < 5 {
-		e = s.roleEvidence()
-		if ok = e.from > 0 && e.to-e.from < maxRules && !s.shows(); ok {
-			e.quote, e.steps = append(e.quote, e.steps...), nil
-			e.passage = s.passage(e.from, e.to)
+	if office || len(e.quote) > 0 && len(words(e.quote[0])) < 5 {
+		if e = s.roleEvidence(); e.to-e.from >= maxRules || s.shows() {
+			return nil
 		}
+		e.quote, e.steps, e.passage = append(e.quote, e.steps...), nil, s.passage(e.from, e.to)
 	}
 	if office {
 		c.score = scoreRole
 	}
-	if !ok || len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || pointsElsewhere.MatchString(e.quote[0]) || s.holdsCourse() {
+	if len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || pointsElsewhere.MatchString(e.quote[0]) || s.holdsCourse() {
 		return nil
 	}
 	if below {

@@ -235,7 +235,7 @@ func (s *section) boldList(b block, led bool) []candidate {
 		if head, tail, cut := cutAny(it.run.text, " - ", " – ", " — ", ": "); !ok && cut && (s.topic() == glossary || s.topic() == roles && officeTitle(head)) {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
-		if !ok || !s.leads(lead) || !s.explainsName(rest) || !s.listing() && lead.kind != strong {
+		if !ok || !s.leads(lead) || !definable(rest) && (s.topic() != roles || len(words(rest)) < 2) || !s.listing() && lead.kind != strong {
 			continue
 		}
 		c := s.newDefinition(lead.text, rest, block{from: it.from, to: it.to, run: it.run}, scoreGlossary-5)
@@ -252,16 +252,6 @@ func (s *section) boldList(b block, led bool) []candidate {
 
 // defines are the words of a lead that promises terms and what they mean.
 var defines = regexp.MustCompile(`(?i)\b(?:terminology|terms|definitions|vocabulary)\b`)
-
-// explainsName reports whether the text behind a name in a list says what it is.
-// Duties may be two words, a definition outside a list of names may not be news.
-func (s *section) explainsName(text string) bool {
-	switch {
-	case s.topic() == roles:
-		return len(words(text)) >= 2 && !in("none no", words(text)[0])
-	}
-	return definable(text)
-}
 
 // leads reports whether what an item begins with may name a thing here. In lower
 // case with a slash it is a repository or a path.

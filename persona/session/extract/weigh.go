@@ -25,7 +25,6 @@ const (
 
 var signs = []sign{
 	// what its heading says
-	{-2, 0, func(t *traits) bool { return t.how }},
 	{-2, 3, func(t *traits) bool { _, is := gerund(t.first()); return is }},
 	{0, 2, func(t *traits) bool { return imperative(t.first()) && len(t.title) > 1 && !nounToo(t.first()) }},
 	{4, -6, func(t *traits) bool { return in("prefer avoid never always not no", t.first()) }},
@@ -36,7 +35,6 @@ var signs = []sign{
 	{0, 4, func(t *traits) bool { return affair(strings.Join(t.title, " ")) }},
 	{-1, 7, func(t *traits) bool { return affair(strings.Join(t.title, " ")) && t.acts > 2 && 2*t.acts >= t.all }},
 	{0, 2, func(t *traits) bool { return t.s.parent != nil && activity(t.s.parent.title) }},
-	{0, -4, func(t *traits) bool { return stage.MatchString(t.s.title) }},
 	{0, -3, func(t *traits) bool { return t.s.level <= 1 && len(t.s.doc.sections) > 2 }},
 	{0, -4, func(t *traits) bool {
 		title := strings.Join(t.title, " ")
@@ -48,7 +46,6 @@ var signs = []sign{
 		return t.commands == 0 && t.s.doc.has("style styleguide codestyle conventions standards guidance guidelines practice practices principles")
 	}},
 	{2, 1, func(t *traits) bool { return t.s.doc.has(affairs) }},
-	{4, 0, func(t *traits) bool { return t.acts > 0 && 3*t.acts >= t.all && !affair(strings.Join(t.title, " ")) }},
 	{-1, 3, func(t *traits) bool { return t.s.doc.coded }},
 	{-1, 7, func(t *traits) bool { return t.s.remedy() }},
 	{-1, 2, func(t *traits) bool { return t.s.doc.governs }},
@@ -67,7 +64,6 @@ var signs = []sign{
 	// what its sentences say
 	{2, -1, func(t *traits) bool { return 3*t.duties >= t.all }},
 	{2, 0, func(t *traits) bool { return 3*t.duties >= 2*t.all }},
-	{1, -1, func(t *traits) bool { return t.musts > 2 }},
 	{4, 0, func(t *traits) bool { return t.strongest >= 5 }},
 	{2, -3, func(t *traits) bool { return t.obliged > 1 }},
 	{3, 0, func(t *traits) bool {
@@ -104,7 +100,7 @@ type traits struct {
 	title                                    []string // the words of its heading, without "how to"
 	how                                      bool     // the heading begins with it
 	says                                     []string // its sentences, those of code and tables left out
-	all, orders, duties, musts, obliged      int      // sentences: all, that say what to do, that oblige, strongly, people
+	all, orders, duties, obliged             int      // sentences: all, that say what to do, that oblige, people
 	deeds                                    int      // sentences that say what to do, and commands
 	acts                                     int      // sentences that say what people do or may, in a document that governs
 	aims, denials, actors                    int      // sentences that begin with what for, that deny, that begin with somebody
@@ -147,9 +143,6 @@ func (s *section) traits(ps []piece) *traits {
 			if slices.ContainsFunc(ws[max(0, at-9):at], func(w string) bool { return personNoun(singular(strings.Trim(w, ".'’"))) }) {
 				t.obliged++
 			}
-		}
-		if weight >= 3 {
-			t.musts++
 		}
 		if _, w := strongestOf(customs, ws); s.doc.charters() && (w > 0 || weight >= 2) && speaksOfPeople(ws) {
 			t.acts++

@@ -8,12 +8,6 @@ import (
 // shortRules is the lines up to which a section with a rule is quoted whole.
 const shortRules = 24
 
-// isProcess reports whether a heading calls what stands below it a process, which is one whole.
-func isProcess(title string) bool {
-	ws := words(title)
-	return len(ws) > 1 && in("process procedure", ws[len(ws)-1])
-}
-
 // maxOpening is how far in front of a section's first rule its opening may begin to be quoted with it.
 const maxOpening = 4
 
@@ -31,7 +25,7 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 			cited += n
 		}
 	}
-	if first := bs[0].from; last-first < shortRules && !s.shows() && (2*cited >= all || isProcess(s.title)) {
+	if first := bs[0].from; last-first < shortRules && !s.shows() && 2*cited >= all {
 		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passage(first, last)}}
 	}
 	var out []evidence
