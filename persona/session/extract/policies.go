@@ -87,7 +87,7 @@ func (s *section) statedRule() []candidate {
 	bs := outermost(s.blocks)
 	ws := words(s.title)
 	orders := at == 0 && len(ws) > 2 && s.doc.rulebook() && in("never don't don’t", ws[0])
-	if len(bs) == 0 || weight < 3 || !orders && (at == 0 || len(ws) < 4) || strings.HasSuffix(s.title, "?") {
+	if len(bs) == 0 || weight < 3 || !orders && (at == 0 || at == len(ws)-1 || len(ws) < 4) || strings.HasSuffix(s.title, "?") {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: s.line, quote: []string{s.title}, passage: []block{s.caption()}}
@@ -265,9 +265,9 @@ var asides = []struct {
 }{
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
 	{warned, strings.HasPrefix, "why |what happens |what if |so what"},
-	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer|deprecated|legacy"},
+	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|results|example|no longer|deprecated|legacy"},
 	{warned, equal, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
-	{weighed, equal, "get involved|getting involved|contact|contacts|contact us|community|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+	{weighed, equal, "get involved|getting involved|contact|contacts|contact us|community|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline"},
@@ -394,7 +394,7 @@ func obligation(q string, d *document, named bool) int {
 var ofItself = regexp.MustCompile(`(?i)\b(?:follow|read|adhere to|abide by|comply with)(?: all)?(?: of)? (?:these|this|the following) (?:guide|rule|standard|polic|convention|page|document|section|instruction|practice)`)
 
 // invites are the words of a sentence that leaves something to those it speaks to, or thanks them.
-var invites = regexp.MustCompile(`(?i)\bfeel free\b|\b(?:more than|always|also|are|you're|is) (?:very )?welcome\b|\b(?:love|happy|glad|appreciate|thank|hope|eager|excited)\b|\blet us know\b|\b(?:any|have|more) questions?\b|\b(?:provide|send|give|your) feedback\b|\bin the meantime\b`)
+var invites = regexp.MustCompile(`(?i)\bfeel free\b|\bwe (?:believe|think)\b|\b(?:more than|always|also|are|you're|is) (?:very )?welcome\b|\b(?:love|happy|glad|appreciate|thank|hope|eager|excited)\b|\blet us know\b|\b(?:any|have|more) questions?\b|\b(?:provide|send|give|your) feedback\b|\bin the meantime\b`)
 
 // pronounFirst reports whether a sentence begins with a word that stands for another, or
 // that joins it to the one before.

@@ -286,6 +286,8 @@ func TestReaders(t *testing.T) {
 		{"a manual for users", "content/user/boats.md", "# Boats\n\n## Book a boat\n\n1. Open the book.\n2. Write the name.\n", nil},
 		{"what a team must do about a program", "release/boats.md", "# Boats\n\n- The format MUST NOT change.\n- The name MUST NOT change.\n- The size MUST NOT change.\n- The keel MUST NOT change.\n",
 			[]string{"policy Boats | The format MUST NOT change. | lines 3-6"}},
+		{"what was, is meant or believed", "GOVERNANCE.md", "# X\n\n## Election results\n\nMembers must thank the chair.\n\n## Objectives\n\nMembers must row fast.\n\n## Change\n\nWe believe that all members will work with us.\n\n### The members of the club must\n\nBoats are red.\n", nil},
+		{"a sentence that ends with what it speaks of", "CONTRIBUTING.md", "# X\n\n## Boats\n\nTea is in the boat. Members must not drink it.\n", []string{"policy Boats (X) |  | line 5"}},
 		{"what one can look at under a noun", "a.md", "# Jetty\n\nText.\n\n## Boats\n\nOpen the list to see a boat. To book one, call the desk. Then check the board, and open the gate.\n", nil},
 		{"a page that Ruby fills in", "policies/boats.html.md.erb", "---\ntitle: Boats\n---\n\n# <%= current_page.data.title %>\n\nMembers must row with two others.\n\n<%= partial 'x',\n  a: 1 %>\n\n## Rows\n\n1. Open the gate.\n<% if true %>\n2. Close the gate.\n\n## Lock the shed\n\n1. Open the <%= shed %> first.\n2. Close it.\n\n## Show the tag\n\n1. Type it:\n\n    ```erb\n    <%= it %>\n    ```\n2. Close it.\n",
 			[]string{"policy Boats | Members must row with two others. | line 7", "process Rows (Boats) | 2 steps: Open the gate … Close the gate | lines 14-16", "process Show the tag | 2 steps: Type it … Close it | lines 25-30"}},

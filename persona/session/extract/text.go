@@ -259,7 +259,7 @@ func described(text string) string {
 // nothing, and points to nothing above or below it.
 func standsAlone(sentence string) bool {
 	sentence = stripLabel(sentence)
-	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) || pointing.MatchString(sentence) {
+	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) || pointing.MatchString(sentence) || len(words(sentence)) < 6 && endsWithPronoun.MatchString(sentence) {
 		return false
 	}
 	head, _, ok := strings.Cut(sentence, ", ")
@@ -276,6 +276,9 @@ func standsAlone(sentence string) bool {
 	}
 	return true
 }
+
+// endsWithPronoun is the end of a sentence that may well not say what it is about.
+var endsWithPronoun = regexp.MustCompile(`(?i)\b(?:it|them)[.!]?$`)
 
 // pointing are the words of a sentence that sends to what stands above or below it, and of one that
 // announces a list within itself.
