@@ -171,7 +171,7 @@ func runConfigGet(c *cli.Context, env Env) error {
 	name := c.Args().First()
 	path, bad := config.ParseKey(name)
 	if i := slices.IndexFunc(set, func(s config.Setting) bool { return s.Key == name || bad == nil && toml.Key(path).String() == s.Key }); i >= 0 {
-		return show(env, c.Bool("json"), set[i], []string{set[i].Plain()})
+		return showText(env, c.Bool("json"), set[i], cell(set[i].Plain())+"\n")
 	}
 	path, d, err := knownKey(name)
 	if err != nil {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -93,18 +94,19 @@ func (w *workspace) journalDay(name string) string {
 // writer is who hands over, as files name them, when, and their journal file of today.
 type writer struct{ by, at, day string }
 
-// commitEntry commits what build makes together with its journal entry, or stages both.
-func commitEntry(c *cli.Context, env Env, act string, person bool, build func(*view, writer) (handoffAct, error)) (repo.OID, error) {
+// commitEntry commits what build makes together with its journal entry, or stages both, and
+// returns the line of the entry in its file.
+func commitEntry(c *cli.Context, env Env, act string, person bool, build func(*view, writer) (handoffAct, error)) (oid repo.OID, line int, err error) {
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	name, by, err := w.checkActor(c.Context, act, person)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
-	who := writer{by, env.Now().UTC().Format(time.RFC3339), w.journalDay(name)}
-	return w.writeOrStage(c, (*view).signCommit, func(v *view) (repo.Changes, string, error) {
+	who := writer{by, env.Now().UTC().Format(time.RFC3339), w.journalDay(or(c.String("slug"), name))}
+	oid, err = w.writeOrStage(c, (*view).signCommit, func(v *view) (repo.Changes, string, error) {
 		act, err := build(v, who)
 		if err != nil {
 			return nil, "", err
@@ -116,13 +118,15 @@ func commitEntry(c *cli.Context, env Env, act string, person bool, build func(*v
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", err
 		}
-		if b, err = journal.Append(b, e); err != nil {
+		if b, err = types.Append(b, e); err != nil {
 			return nil, "", fmt.Errorf("%s: %w", name, err)
 		}
 		ch := repo.Changes{name: b}
 		maps.Copy(ch, act.changes)
+		line = bytes.Count(b, []byte("\n"))
 		return ch, commitMessage(act.subject, ""), nil
 	})
+	return oid, line, err
 }
 
 func handoffRevert(env Env) *cli.Command {
@@ -172,7 +176,7 @@ func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (h
 	a.Artifact, a.Reason = c.Args().First(), oneLine(c.String("reason"))
 	var told handoff.Told
 	var file string
-	oid, err := commitEntry(c, env, "handoff "+c.Command.Name+" "+a.Artifact, true, func(v *view, who writer) (act handoffAct, err error) {
+	oid, _, err := commitEntry(c, env, "handoff "+c.Command.Name+" "+a.Artifact, true, func(v *view, who writer) (act handoffAct, err error) {
 		a.By, a.At, file = who.by, who.at, v.repoPath(who.day)
 		if a.Received, err = v.handoffsAbout(a.Artifact); err != nil {
 			return act, err

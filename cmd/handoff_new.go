@@ -50,7 +50,7 @@ func runHandoffNew(c *cli.Context, env Env) error {
 	}
 	var made handoff.Handoff
 	var file string
-	oid, err := commitEntry(c, env, "handoff new", false, func(v *view, who writer) (act handoffAct, err error) {
+	oid, _, err := commitEntry(c, env, "handoff new", false, func(v *view, who writer) (act handoffAct, err error) {
 		m, d := meta, deliverable
 		m.By, m.At, m.Journal, m.Artifact = who.by, who.at, who.day, v.artifactName(m.Artifact)
 		if d != nil {
@@ -175,7 +175,7 @@ func describeMissing(missing []string) string {
 func runHandoffMerge(c *cli.Context, env Env) error {
 	var made handoff.Handoff
 	var file string
-	oid, err := commitEntry(c, env, "handoff merge", false, func(v *view, who writer) (act handoffAct, err error) {
+	oid, _, err := commitEntry(c, env, "handoff merge", false, func(v *view, who writer) (act handoffAct, err error) {
 		var list []handoff.Handoff
 		var bad []error
 		for _, id := range c.Args().Slice() {
@@ -210,7 +210,7 @@ func runHandoffMerge(c *cli.Context, env Env) error {
 func runHandoffClarify(c *cli.Context, env Env) error {
 	args := c.Args().Slice()
 	file := ""
-	oid, err := commitEntry(c, env, "handoff clarify "+args[0], true, func(v *view, who writer) (handoffAct, error) {
+	oid, _, err := commitEntry(c, env, "handoff clarify "+args[0], true, func(v *view, who writer) (handoffAct, error) {
 		h, err := v.findHandoff(args[0])
 		if err != nil {
 			return handoffAct{}, err

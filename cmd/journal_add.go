@@ -1,9 +1,6 @@
 package cmd
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -13,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/handoff"
 )
@@ -106,41 +102,20 @@ func runJournalAdd(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	w, err := openWorkspace(c.Context, env)
-	if err != nil {
-		return err
-	}
-	name, _, err := w.checkActor(c.Context, "journal add", false)
-	if err != nil {
-		return err
-	}
-	day := journal.Path(env.Now(), strings.ToLower(or(c.String("slug"), name)))
-	if handoff.RunOf(day) != "" {
-		return usage("journal add: --slug %s is the journal of a run of odd, which only that run writes; choose another --slug", c.String("slug"))
-	}
 	added := addedJSON{Type: c.Args().First()}
-	build := func(v *view) (repo.Changes, string, error) {
-		e, types, err := added.prepareEntry(v, raw)
-		if err != nil {
-			return nil, "", err
+	oid, line, err := commitEntry(c, env, "journal add", false, func(v *view, who writer) (handoffAct, error) {
+		if handoff.RunOf(who.day) != "" {
+			return handoffAct{}, usage("journal add: --slug %s is the journal of a run of odd, which only that run writes; choose another --slug", c.String("slug"))
 		}
-		added.File = v.repoPath(day)
-		b, err := fs.ReadFile(v.bundle, day)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, "", err
-		}
-		if b, err = types.Append(b, e); err != nil {
-			return nil, "", fmt.Errorf("%s: %w", added.File, err)
-		}
-		added.Name = journal.Name{File: path.Join("journal", path.Base(added.File)), Line: bytes.Count(b, []byte("\n"))}.String()
-		return repo.Changes{added.File: b}, commitMessage("journal: "+e.Title, ""), nil
-	}
-	oid, err := w.writeOrStage(c, (*view).signCommit, build)
+		added.File = v.repoPath(who.day)
+		e, err := added.prepareEntry(v, raw)
+		return handoffAct{nil, "journal: " + e.Title, e}, err
+	})
 	if err != nil {
 		return err
 	}
-	if added.Commit = string(oid); c.Bool("dry-run") {
-		added.Name = ""
+	if added.Commit = string(oid); !c.Bool("dry-run") {
+		added.Name = journal.Name{File: path.Join("journal", path.Base(added.File)), Line: line}.String()
 	}
 	return added.printAdded(env, c.Bool("json"))
 }
@@ -157,30 +132,30 @@ type addedJSON struct {
 // prepareEntry makes the entry ready to be written to the board: its type is one the
 // bundle knows, what it closes can be closed, the sides of a tension are pinned
 // to what they are now, and its quality is computed.
-func (a *addedJSON) prepareEntry(v *view, raw journal.Entry) (e journal.Entry, types journal.Registry, err error) {
+func (a *addedJSON) prepareEntry(v *view, raw journal.Entry) (e journal.Entry, err error) {
 	e = raw
 	e.More = slices.Clone(raw.More)
 	types, wrong := typesOf(v.graph, v.cfg.Root)
 	t, ok := types.Find(a.Type)
 	if !ok {
 		tellCanon(v.env, wrong)
-		return e, types, unknownType("journal add", types, a.Type)
+		return e, unknownType("journal add", types, a.Type)
 	}
 	e.Type, e.Facet, e.TypeName = t.Letter, t.Facet, t.Name
 	if err := journal.Misspelt(e); err != nil {
-		return e, types, err
+		return e, err
 	}
 	if err := types.Check(e); err != nil {
-		return e, types, usage("journal add: %v", err)
+		return e, usage("journal add: %v", err)
 	}
 	files, err := journal.Files(v.bundle)
 	if err != nil {
-		return e, types, err
+		return e, err
 	}
 	book := types.Book(files)
 	closing, err := book.Closing(e)
 	if err != nil {
-		return e, types, err
+		return e, err
 	}
 	look := poleFinder{book: book, graph: v.graph, trees: []fs.FS{v.bundle, v.files}}
 	for i, f := range e.More {
@@ -192,8 +167,7 @@ func (a *addedJSON) prepareEntry(v *view, raw journal.Entry) (e journal.Entry, t
 		}
 	}
 	a.Title, a.Quality = e.Title, types.Score(e)
-	e.Mark(a.Quality)
-	return e, types, nil
+	return e, nil
 }
 
 func joinNames(names []journal.Name) string {
