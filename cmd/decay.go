@@ -2,13 +2,10 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
-	"github.com/oklog/ulid/v2"
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
@@ -44,9 +41,12 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 	var done []gate.Proposal
 	var again okf.Atom
 	build := func(v *view) (repo.Changes, string, error) {
+		m, overdue, err := v.findOverdue(c.Context)
+		if err != nil {
+			return nil, "", err
+		}
 		var ch repo.Changes
-		var err error
-		if ch, done, err = v.appendOverdue(c.Context, w.proposalsFile(name)); err != nil {
+		if ch, done, err = v.appendProposals(m.Slow.Buffer, overdue, w.proposalsFile(name), gate.MaxPerDrain); err != nil {
 			return nil, "", err
 		}
 		var says strings.Builder
@@ -96,29 +96,6 @@ func (v *view) findOverdue(ctx context.Context) (*overview.Memory, []gate.Propos
 	}
 	ps, err := m.Decay(drain.Refusals(v.repo))
 	return m, ps, err
-}
-
-func (v *view) appendOverdue(ctx context.Context, file string) (repo.Changes, []gate.Proposal, error) {
-	m, ps, err := v.findOverdue(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range ps {
-		id, err := ulid.New(ulid.Timestamp(v.env.Now()), v.env.Entropy)
-		if err != nil {
-			return nil, nil, err
-		}
-		ps[i].ID = "P-" + id.String()
-	}
-	old, err := fs.ReadFile(v.bundle, file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
-	}
-	b, done, err := m.Slow.Buffer.AppendAll(old, ps, gate.MaxPerDrain)
-	if err != nil || len(done) == 0 {
-		return nil, nil, err
-	}
-	return repo.Changes{v.repoPath(file): b}, done, nil
 }
 
 // rereadTask is the id of the task that reads documents again, without its number.

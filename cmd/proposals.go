@@ -199,24 +199,36 @@ func (v *view) appendProposal(ctx context.Context, p gate.Proposal, file string)
 		}
 		p.Task = string(t.ID)
 	}
-	id, err := ulid.New(ulid.Timestamp(v.env.Now()), v.env.Entropy)
-	if err != nil {
-		return nil, p, err
-	}
-	p.ID, p.TS, p.Lease = "P-"+id.String(), v.env.Now(), s.File.Lease.ID
+	p.TS, p.Lease = v.env.Now(), s.File.Lease.ID
 	p.Key = "said:" + string(p.Source) + ":" + string(p.Gate) + ":" + p.Task + ":" + p.Reason
-	old, err := fs.ReadFile(v.bundle, file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, p, err
-	}
-	text, done, err := s.Buffer.AppendAll(old, []gate.Proposal{p}, 1)
+	ch, done, err := v.appendProposals(s.Buffer, []gate.Proposal{p}, file, 1)
 	switch {
 	case err != nil:
 		return nil, p, usage("gate proposals add: %v", err)
 	case len(done) == 0:
 		return nil, p, refuse("open", "proposals add: the same proposal is open already; odd gate proposals list shows it")
 	}
-	return repo.Changes{v.repoPath(file): text}, done[0], nil
+	return ch, done[0], nil
+}
+
+// appendProposals appends at most so many of ps to a writer's file, those that b does not have, each with an id.
+func (v *view) appendProposals(b gate.Buffer, ps []gate.Proposal, file string, most int) (repo.Changes, []gate.Proposal, error) {
+	for i := range ps {
+		id, err := ulid.New(ulid.Timestamp(v.env.Now()), v.env.Entropy)
+		if err != nil {
+			return nil, nil, err
+		}
+		ps[i].ID = "P-" + id.String()
+	}
+	old, err := fs.ReadFile(v.bundle, file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	text, done, err := b.AppendAll(old, ps, most)
+	if err != nil || len(done) == 0 {
+		return nil, nil, err
+	}
+	return repo.Changes{v.repoPath(file): text}, done, nil
 }
 
 func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,14 +67,11 @@ func runUndo(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	report, err := verify.Check(c.Context, v.repo, v.tip, oid)
+	err = v.line.Land(c.Context, v.tip, oid)
+	if no := (*verify.Refusal)(nil); errors.As(err, &no) {
+		return refuse("undo", "%s %q cannot be undone: %s; nothing was done", shortID(last.OID), oneLine(subject), no.Findings[0].Text())
+	}
 	if err != nil {
-		return err
-	}
-	if len(report.Findings) > 0 {
-		return refuse("undo", "%s %q cannot be undone: %s; nothing was done", shortID(last.OID), oneLine(subject), report.Findings[0].Text())
-	}
-	if err := v.line.Land(c.Context, v.tip, oid); err != nil {
 		return err
 	}
 	return show(env, c.Bool("json"), map[string]any{"undone": string(last.OID), "commit": string(oid), "by": h.By(), "files": changed}, []string{shortID(last.OID), "undone", oneLine(subject), shortID(oid)})
