@@ -250,12 +250,3 @@ func describePath(start okf.ID, path []okf.Hop) string {
 	}
 	return line
 }
-
-// showNone prints what a reading verb found, nothing: empty data, and why on stderr.
-func showNone(env Env, asJSON bool, empty any, format string, args ...any) error {
-	talk(env, format, args...)
-	if asJSON {
-		return printJSON(env, empty)
-	}
-	return nil
-}

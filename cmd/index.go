@@ -42,8 +42,14 @@ func runIndex(c *cli.Context, env Env) error {
 	if err := b.checkListable(env); err != nil {
 		return err
 	}
+	var was okf.IndexedAs // nil without a commit
+	if b.repo != nil && b.prefix != "" {
+		if head, err := b.repo.Ref("HEAD"); err == nil {
+			was = indexedAs(c.Context, b.repo, head, b.prefix)
+		}
+	}
 	var todo []okf.IndexFile
-	for _, i := range okf.Index(os.DirFS(b.root), b.graph, b.indexedAs(c.Context)) {
+	for _, i := range okf.Index(os.DirFS(b.root), b.graph, was) {
 		switch i.State {
 		case okf.IndexFresh:
 		case okf.IndexWritten:
@@ -79,18 +85,6 @@ func runIndex(c *cli.Context, env Env) error {
 		return exitCode(exitFault)
 	}
 	return nil
-}
-
-// indexedAs reads atoms as they were when an index was last committed.
-func (b bundle) indexedAs(ctx context.Context) okf.IndexedAs {
-	if b.repo == nil || b.prefix == "" {
-		return nil
-	}
-	head, err := b.repo.Ref("HEAD")
-	if err != nil {
-		return nil // no commit yet
-	}
-	return indexedAs(ctx, b.repo, head, b.prefix)
 }
 
 // indexedAs reads atoms of the bundle at root as they were in the last commit up to tip

@@ -65,7 +65,8 @@ func printSends(env Env, b invoke.Brief, to []drain.Receiver, asJSON bool) error
 		return printJSON(env, map[string]any{"receivers": orEmpty(to), "brief": string(b.Text)})
 	}
 	if len(to) == 0 {
-		return showNone(env, false, to, "nothing leaves odd: the agent is part of it, and calls no model")
+		talk(env, "nothing leaves odd: the agent is part of it, and calls no model")
+		return nil
 	}
 	var rows [][]string
 	for _, r := range to {

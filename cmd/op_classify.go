@@ -66,7 +66,7 @@ func runOpClassify(c *cli.Context, env Env) error {
 		return err
 	}
 	if len(of.edits) == 0 && !of.foreseen {
-		return showNone(env, c.Bool("json"), []any{}, "nothing differs from %s below %s", c.String("base"), or(strings.Join(c.Args().Slice(), ", "), "the top"))
+		return showList[any](env, c.Bool("json"), nil, "nothing differs from "+c.String("base")+" below "+or(strings.Join(c.Args().Slice(), ", "), "the top"), nil)
 	}
 	v, err := of.classifyChange(c.Context)
 	if err != nil {
@@ -77,7 +77,7 @@ func runOpClassify(c *cli.Context, env Env) error {
 		if len(of.task.Paths) > 0 {
 			where = " outside " + of.cfg.Root
 		}
-		return showNone(env, c.Bool("json"), []any{}, "the task has no paths%s; set them with odd task edit TASK --path GLOB", where)
+		return showList[any](env, c.Bool("json"), nil, "the task has no paths"+where+"; set them with odd task edit TASK --path GLOB", nil)
 	}
 	var refused error
 	if v.Tier == pipeline.NeverByMachine {
