@@ -22,6 +22,7 @@ func printContract(env Env, c contract.Contract, err error, explain, asJSON bool
 	if err != nil && !errors.As(err, &no) {
 		return err
 	}
+	var shown error
 	switch {
 	case asJSON:
 		doc := struct {
@@ -32,20 +33,17 @@ func printContract(env Env, c contract.Contract, err error, explain, asJSON bool
 		if len(no) == 0 {
 			doc.Hash = c.Hash()
 		}
-		err = printJSON(env, doc)
+		shown = printJSON(env, doc)
 	case explain:
 		var rows [][]string
 		for _, t := range c.Tools {
 			rows = append(rows, []string{t.Name, string(t.Class), map[bool]string{true: "in", false: "out"}[t.In], t.Why})
 		}
-		err = printRows(env, rows)
+		shown = printRows(env, rows)
 	case len(no) == 0:
-		return printRows(env, contractRows(c))
+		shown = printRows(env, contractRows(c))
 	}
-	if told := tellRefusals(env, no); err == nil || len(no) > 0 {
-		return told
-	}
-	return err
+	return cmp.Or(shown, tellRefusals(env, no))
 }
 
 // printBrief prints a brief, and as JSON also its parts with the blobs they quote.
