@@ -70,9 +70,9 @@ type journalFiles struct {
 	typed   bool              // the files were named: a Place is a path a person typed
 }
 
-// openDiary reads the files named, or every one of the bundle. Outside a
+// openJournal reads the files named, or every one of the bundle. Outside a
 // repository with odd.toml the types are odd's own, unless --bundle names one.
-func openDiary(c *cli.Context, env Env, args ...string) (journalFiles, error) {
+func openJournal(c *cli.Context, env Env, args ...string) (journalFiles, error) {
 	d, dir := journalFiles{types: journal.Standard(), typed: len(args) > 0}, c.String("bundle")
 	b, err := source{dir: dir}.locateBundle(c.Context, env)
 	if err == nil && (b.prefix != "" || b.named) {
@@ -181,7 +181,7 @@ type poleJSON struct {
 }
 
 func runJournalTensions(c *cli.Context, env Env) error {
-	d, err := openDiary(c, env)
+	d, err := openJournal(c, env)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func runJournalList(c *cli.Context, env Env) error {
 			return usage("journal list: --since %q; want YYYY-MM-DD", s)
 		}
 	}
-	d, err := openDiary(c, env, c.Args().Slice()...)
+	d, err := openJournal(c, env, c.Args().Slice()...)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ type openJSON struct {
 }
 
 func runJournalOpens(c *cli.Context, env Env) error {
-	d, err := openDiary(c, env)
+	d, err := openJournal(c, env)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ type journalFinding struct {
 }
 
 func runJournalLint(c *cli.Context, env Env) error {
-	d, err := openDiary(c, env, c.Args().Slice()...)
+	d, err := openJournal(c, env, c.Args().Slice()...)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (c Code) IsNamed(typed string) bool {
 
 // Codes lists every code that odd prints, those of one kind together and sorted: the everyday kind first.
 func Codes() []Code {
-	all := slices.Concat(refusalCodes(), leaseCodes(), sessionCodes(), changeCodes(), laneCodes(), cCodes(), atomCodes(), anchorCodes(), findingCodes(), reportCodes())
+	all := slices.Concat(refusalCodes(), leaseCodes(), sessionCodes(), changeCodes(), laneCodes(), toolCallCodes(), atomCodes(), anchorCodes(), findingCodes(), reportCodes())
 	first := map[string]int{}
 	for i, c := range slices.Backward(all) {
 		first[c.Kind] = i

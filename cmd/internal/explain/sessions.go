@@ -100,8 +100,8 @@ func atomCodes() []Code {
 	})
 }
 
-// cCodes returns the codes of a session's tool calls that package toolbox does not list.
-func cCodes() []Code {
+// toolCallCodes returns the codes of a session's tool calls that package toolbox does not list.
+func toolCallCodes() []Code {
 	out := codeRows("denied tool call", "", [][]string{
 		{"bad_emission", "What the agent handed over cannot be read, so odd did not take it.", "odd tells the agent why, which hands it over again."},
 		{"exec_error", "The call was allowed, and the tool failed.", "The agent reads the tool's error and goes on."},
