@@ -18,6 +18,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
@@ -134,7 +135,7 @@ func handoffRevert(env Env) *cli.Command {
 		"odd agent handoff revert slack-water --from execution --to planning \\\n"+
 			"  --reason \"The plan takes the almanac for this year's; is it?\"\n\n"+
 			"odd help agent handoff lists the modes.",
-		do(env, runHandoffRevert),
+		do(env, func(c *cli.Context, env Env) error { return journalAct(c, env, handoff.Act.Reversion, "from", "to") }),
 		&cli.StringFlag{Name: "from", Usage: "`MODE` the work is in"},
 		&cli.StringFlag{Name: "to", Usage: "earlier `MODE` it goes back to"},
 		&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`: one unknown, at most one question"},
@@ -146,34 +147,22 @@ func handoffSkip(env Env) *cli.Command {
 		"odd agent handoff skip slack-water --mode validation \\\n"+
 			"  --reason \"The page is thrown away after the fair\" --risk \"wrong tides\"\n\n"+
 			"odd help agent handoff lists the modes.",
-		do(env, runHandoffSkip),
+		do(env, func(c *cli.Context, env Env) error { return journalAct(c, env, handoff.Act.Skip, "mode") }),
 		&cli.StringFlag{Name: "mode", Usage: "`MODE` that is left out"},
 		&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`"},
 		&cli.StringSliceFlag{Name: "risk", Usage: "name a `RISK` that you accept; repeatable"},
 		noCommitFlag())
 }
 
-func runHandoffRevert(c *cli.Context, env Env) (err error) {
-	var a handoff.Act
-	if a.From, err = readMode("handoff revert", "from", c.String("from")); err != nil {
-		return err
+// journalAct records in the journal what say makes of an act on the modes that the flags name.
+func journalAct(c *cli.Context, env Env, say func(handoff.Act) (handoff.Told, error), modes ...string) (err error) {
+	a := handoff.Act{Artifact: c.Args().First(), Reason: oneLine(c.String("reason")), Risks: c.StringSlice("risk")}
+	for _, flag := range modes {
+		to := map[string]*contract.Mode{"from": &a.From, "to": &a.To, "mode": &a.Mode}[flag]
+		if *to, err = readMode("handoff "+c.Command.Name, flag, c.String(flag)); err != nil {
+			return err
+		}
 	}
-	if a.To, err = readMode("handoff revert", "to", c.String("to")); err != nil {
-		return err
-	}
-	return journalAct(c, env, a, handoff.Act.Reversion)
-}
-
-func runHandoffSkip(c *cli.Context, env Env) (err error) {
-	a := handoff.Act{Risks: c.StringSlice("risk")}
-	if a.Mode, err = readMode("handoff skip", "mode", c.String("mode")); err != nil {
-		return err
-	}
-	return journalAct(c, env, a, handoff.Act.Skip)
-}
-
-func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (handoff.Told, error)) error {
-	a.Artifact, a.Reason = c.Args().First(), oneLine(c.String("reason"))
 	var told handoff.Told
 	var file string
 	oid, _, err := commitEntry(c, env, "handoff "+c.Command.Name+" "+a.Artifact, true, func(v *view, who writer) (act handoffAct, err error) {

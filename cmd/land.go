@@ -242,11 +242,7 @@ func (v *view) whyUnsigned(ctx context.Context, oid repo.OID) (string, error) {
 		}
 		return "carries no signature git trusts here, and odd.toml requires one", nil
 	}
-	files, err := v.repo.Tree(v.tip)
-	if err != nil {
-		return "", err
-	}
-	signers, err := fs.ReadFile(files, v.cfg.AllowedSigners)
+	signers, err := fs.ReadFile(v.files, v.cfg.AllowedSigners)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", refuse("signature", "%s: odd.toml names it for who may sign, and the board does not hold it; commit it", v.cfg.AllowedSigners)
 	}
