@@ -43,12 +43,8 @@ func (h *handshake) briefPart() string {
 // form is how a stage is passed, with its template.
 func (h *handshake) form(what string, stage anchor.Stage) string {
 	say, template := anchor.Guide(stage, nil, anchor.Given{Mode: h.ask.Mode, Strictness: h.ask.Strictness, Role: h.law.Role, Constitution: h.law})
-	return fmt.Sprintf("%s. %s\n\n%s\n", what, say, blockOf(template))
-}
-
-func blockOf(template string) string {
 	fence := session.Fence([]byte(template))
-	return fmt.Sprintf("%soctave\n%s\n%s\n", fence, strings.TrimRight(template, "\n"), fence)
+	return fmt.Sprintf("%s. %s\n\n%soctave\n%s\n%s\n\n", what, say, fence, strings.TrimRight(template, "\n"), fence)
 }
 
 // arm is where the session stands, as the handshake will find it.
@@ -107,7 +103,7 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 	if !h.bind {
 		res := h.on.Context(h.anchorWorld(), payloadAt(ps, 0))
 		if !res.Success {
-			return h.askAgain(late, "BIND", res)
+			return h.askAgain(late, res)
 		}
 		if h.bind = true; len(ps) == 1 && !bytes.Contains(ps[0].Text, []byte("COMMIT")) {
 			return invoke.Answered{Say: late + "Your BIND holds. Now begin your answer with one octave block of TENSIONS and COMMIT.\n\n" + h.briefPart()}
@@ -115,7 +111,7 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 	}
 	res := h.on.Proof(h.anchorWorld(), payloadAt(ps, len(ps)-1))
 	if !res.Success {
-		return h.askAgain(late, "TENSIONS and COMMIT", res)
+		return h.askAgain(late, res)
 	}
 	h.live = h.on.Live()
 	return invoke.Answered{Bound: true, Say: h.describePermit()}
@@ -128,13 +124,10 @@ func payloadAt(ps []session.Payload, i int) []byte {
 	return ps[i].Text
 }
 
-func (h *handshake) askAgain(late, what string, res anchor.Result) invoke.Answered {
+// askAgain tells the session what was wrong, and what it must prove next.
+func (h *handshake) askAgain(late string, res anchor.Result) invoke.Answered {
 	if res.Terminal {
 		return invoke.Answered{Final: "the agent did not state its role and task correctly: " + oneLine(anchor.Refusal(res.Errors).Error())}
 	}
-	say := fmt.Sprintf("%s%s\n", late, res.Guidance)
-	if res.Template != "" {
-		say += fmt.Sprintf("\n%s.\n\n%s\n", what, blockOf(res.Template))
-	}
-	return invoke.Answered{Say: say + "\n" + h.briefPart()}
+	return invoke.Answered{Say: late + res.Guidance + "\n\n" + h.briefPart()}
 }
