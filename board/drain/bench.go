@@ -28,8 +28,8 @@ type Bench struct {
 	Say     func(string)     // one line of talk
 }
 
-func (d *drain) bench() Bench {
-	return Bench{Temp: d.Temp, Environ: d.Environ, Cage: d.Cage, Run: d.Run, Now: d.Now, Say: d.say}
+func (pl place) bench() Bench {
+	return Bench{Temp: pl.Temp, Environ: pl.Environ, Cage: pl.Cage, Run: pl.Run, Now: pl.Now, Say: pl.say}
 }
 
 // checkJob is a commit that is checked, and by what.

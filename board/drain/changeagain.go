@@ -129,15 +129,15 @@ func (bw *boardWriter) mergedWith(ctx context.Context, base, proposal repo.OID, 
 
 // runChangeAgain takes a change that waits through the pipeline again. Where it does not
 // come out at a person, the refusal says why, and nothing is written.
-func (d *drain) runChangeAgain(ctx context.Context, c *claim, w *work, m *remade) error {
+func (a *attempt) runChangeAgain(ctx context.Context, m *remade) error {
 	defer func() {
-		if w.change == nil || w.change.op.Phase != pipeline.Waiting {
-			_ = d.repo.Show(nil)
+		if a.w.change == nil || a.w.change.op.Phase != pipeline.Waiting {
+			_ = a.d.repo.Show(nil)
 		}
 	}()
-	runChange(ctx, &change{asking: asking{attempt: &attempt{d, c, w}, unseen: m.old.Fact(pipeline.FactSeen) != "yes"}, remade: m})
-	if ch := w.change; ch.op.Phase != pipeline.Waiting {
-		return refuse(cmp.Or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", c.task.ID, w.reason)
+	runChange(ctx, &change{asking: asking{attempt: a, unseen: m.old.Fact(pipeline.FactSeen) != "yes"}, remade: m})
+	if ch := a.w.change; ch.op.Phase != pipeline.Waiting {
+		return refuse(cmp.Or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", a.c.task.ID, a.w.reason)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (w *work) unpermittedPaths(paths, candidate []string) []string {
 // keeps their report. With again, checks that failed are run twice, to tell a flake.
 func (ch *change) runChecks(ctx context.Context, v lint.Verdict, again bool) (err error) {
 	t := checkJob{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.w.bound.outOfScope(ch.candidate)...), parse: true, again: again}
-	b := ch.d.bench()
+	b := ch.d.place().bench()
 	b.Say = func(s string) {
 		ch.doing = s
 		ch.showBeat()

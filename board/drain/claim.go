@@ -129,17 +129,17 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 		}
 	}
 	p.message = d.log.message(fmt.Sprintf("board: claim %s", t.ID), "", traced{task: t.ID, lease: c.leaseID})
-	return d.hold(c, p, event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team}, data)
+	return d.recorder().hold(c, p, event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team}, data)
 }
 
 // hold completes the draft of a claim with its record: what it reserves, on what and until when.
-func (d *drain) hold(c *claim, p *draft, r event.Record, data event.ClaimData) (claimPlan, error) {
+func (rec recorder) hold(c *claim, p *draft, r event.Record, data event.ClaimData) (claimPlan, error) {
 	data.LeaseExpires, data.Base, data.Lease = c.until.Format(time.RFC3339), string(c.base), c.leaseID
 	var err error
-	if data.Override, err = d.recorder().tellOverride(p); err != nil {
+	if data.Override, err = rec.tellOverride(p); err != nil {
 		return claimPlan{}, err
 	}
-	if data.Alert, err = d.recorder().dueAlerts(r.Team, c.reserved); err != nil {
+	if data.Alert, err = rec.dueAlerts(r.Team, c.reserved); err != nil {
 		return claimPlan{}, err
 	}
 	r.Reserved, r.Data = int64(c.reserved), data

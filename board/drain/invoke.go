@@ -217,7 +217,7 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 		data.Handoff = d.at.file(g.Claims.Path)
 	}
 	p.message = d.log.message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, traced{lease: c.leaseID})
-	return d.hold(c, p, event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role}, data)
+	return d.recorder().hold(c, p, event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role}, data)
 }
 
 // runSessions runs the sessions of c side by side and returns their works in order.

@@ -108,11 +108,12 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 	}
 	c.anchor = w.anchor
 	defer w.releasePermit()
-	w.grant = (&attempt{d, c, w}).compileGrant(w.bound.Contract, w.anchor)
+	a := &attempt{d, c, w}
+	w.grant = a.compileGrant(w.bound.Contract, w.anchor)
 	d.authority().mergeEmission(w, t, g, d.By)
 	w.anchor.markRead()
 	if w.verdict == board.ToReview && m != nil {
-		return c, w, d.runChangeAgain(ctx, c, w, m)
+		return c, w, a.runChangeAgain(ctx, m)
 	}
 	return c, w, nil
 }

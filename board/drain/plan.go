@@ -183,18 +183,18 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 	if err != nil {
 		return contract.Contract{}, err
 	}
-	b, err := d.bindUnderLease(t)
+	b, err := d.admission().bindUnderLease(t)
 	return b.Contract, err
 }
 
 // bindUnderLease binds the persona and adds what the slow loop has against the session.
-func (d *drain) bindUnderLease(t board.Task) (bound, error) {
-	b, err := d.contracts().bindPersona(t)
+func (ad admission) bindUnderLease(t board.Task) (bound, error) {
+	b, err := ad.terms.bindPersona(t)
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
 		return b, err
 	}
-	if no = append(no, d.authority().leaseRefusals(t, b)...); len(no) > 0 {
+	if no = append(no, ad.now.leaseRefusals(t, b)...); len(no) > 0 {
 		return b, no
 	}
 	return b, nil
@@ -220,7 +220,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if err != nil {
 		return invoke.Brief{}, nil, err
 	}
-	b, err := d.bindUnderLease(t)
+	b, err := d.admission().bindUnderLease(t)
 	if err != nil {
 		return invoke.Brief{}, nil, err
 	}
