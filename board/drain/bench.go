@@ -90,17 +90,14 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t checkJob) (pipeline.
 // newCommand returns a command at a desk, held as a configuration says, without its words yet.
 func (b Bench) newCommand(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exec.Command, error) {
 	desk, err := deskOf(s)
-	if err != nil {
-		return exec.Command{}, err
+	var held cage.Cage
+	if err == nil {
+		held, err = Caged(b.Cage, cfg.Sandbox, r.CommonDir())
 	}
-	held, err := Caged(b.Cage, cfg.Sandbox, r.CommonDir())
-	if err != nil {
-		return exec.Command{}, err
+	if err == nil {
+		desk.Cache, err = cacheDir(r, held, checkCache)
 	}
-	if desk.Cache, err = cacheDir(r, held, checkCache); err != nil {
-		return exec.Command{}, err
-	}
-	return sessionCommand(b.Environ, cfg, held, desk, b.Run), nil
+	return sessionCommand(b.Environ, cfg, held, desk, b.Run), err
 }
 
 func (b Bench) check(ctx context.Context, c pipeline.Check, as exec.Command) pipeline.Ran {

@@ -214,13 +214,9 @@ func taskBody(t board.Task) string {
 func artifactFiles(b bound, base fs.FS, root string) []invoke.File {
 	var out []invoke.File
 	if b.built != nil {
-		var names []string
+		base = b.built.Files
 		for _, p := range b.built.Paths {
-			names = append(names, p.Path)
-		}
-		out = inputFiles(b.built.Files, names)
-		if _, err := fs.Stat(b.built.Files, b.Artifact); err == nil {
-			base = b.built.Files
+			out = append(out, inputFiles(base, []string{p.Path})...)
 		}
 	}
 	if b.Artifact == "" { // and not the repository's root
