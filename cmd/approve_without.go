@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/review"
@@ -17,7 +18,8 @@ import (
 // proposedAtom is an atom of a proposal as it would land.
 type proposedAtom struct {
 	okf.Atom
-	at review.Path
+	at   review.Path
+	hand string // the commit by which a person edited it since it was approved, "" for none
 }
 
 // proposedAtoms returns the atoms that a proposal adds or changes, in the order of its paths.
@@ -30,10 +32,38 @@ func (v *view) proposedAtoms(p review.Proposal) []proposedAtom {
 			continue
 		}
 		if a, err := okf.Parse(strings.TrimPrefix(w.Path, v.cfg.Root+"/"), b); err == nil {
-			out = append(out, proposedAtom{a, w})
+			out = append(out, proposedAtom{Atom: a, at: w})
 		}
 	}
 	return out
+}
+
+// readHands sets hand of the atoms that are on the target and whose last change there was none of odd's.
+func (v *view) readHands(ctx context.Context, p review.Proposal, atoms []proposedAtom) error {
+	var changed []string
+	for _, a := range atoms {
+		if a.at.Base != "" {
+			changed = append(changed, a.at.Path)
+		}
+	}
+	last, err := v.repo.LastChanges(ctx, repo.OID(p.Base), changed)
+	if err != nil {
+		return err
+	}
+	for i, a := range atoms {
+		oid, is := last[a.at.Path]
+		if a.at.Base == "" || !is {
+			continue
+		}
+		c, err := v.repo.Commit(oid)
+		if err != nil {
+			return err
+		}
+		if len(c.Trailer("Odd-Task")) == 0 {
+			atoms[i].hand = fmt.Sprintf("%s (%s, %s)", shortID(oid), oneLine(c.Author.Name), c.Author.When.Format(time.DateOnly))
+		}
+	}
+	return nil
 }
 
 func byID(atoms []proposedAtom) map[okf.ID]review.Path {

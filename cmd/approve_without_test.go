@@ -17,7 +17,7 @@ func TestLinksToWhatIsLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return proposedAtom{a, review.Path{Path: id, Base: base}}
+		return proposedAtom{Atom: a, at: review.Path{Path: id, Base: base}}
 	}
 	disk, desk, log := atom("disk", "", "log"), atom("desk", "b0", "disk"), atom("log", "", "disk, desk")
 	got := linksTo([]proposedAtom{disk, desk, log}, []review.Path{disk.at, desk.at})

@@ -149,7 +149,7 @@ func readAtom(c *cli.Context, env Env, name string) (bundle, *okf.Atom, error) {
 	if err != nil {
 		return b, nil, err
 	}
-	a, err := b.findAtom(name)
+	a, err := b.findAtom(env, name)
 	b.tellTwin(env, a)
 	return b, a, err
 }
@@ -164,8 +164,16 @@ func (b bundle) tellTwin(env Env, a *okf.Atom) {
 	}
 }
 
-// findAtom names the unreadable files beside what it does not find: the atom may be in one.
-func (b bundle) findAtom(name string) (*okf.Atom, error) {
+// findAtom finds an atom by a name of okf's, or by its file as the person's shell names it,
+// also with a line behind it. It names the unreadable files beside what it does not find: the
+// atom may be in one.
+func (b bundle) findAtom(env Env, name string) (*okf.Atom, error) {
+	file, _, _ := strings.Cut(name, ".md:")
+	if rel, err := filepath.Rel(b.root, env.absPath(strings.TrimSuffix(file, ".md")+".md")); err == nil {
+		if a := b.graph.ByPath(filepath.ToSlash(rel)); a != nil {
+			return a, nil
+		}
+	}
 	a, err := b.graph.Find(name)
 	if err == nil {
 		return a, nil

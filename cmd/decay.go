@@ -53,7 +53,7 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 		for _, p := range done {
 			fmt.Fprintf(&says, "%s %s, %s: %s\n", p.ID, p.Severity, p.Gate, p.Reason)
 		}
-		msg := commitMessage("decay: propose "+fmt.Sprint(len(done)), says.String())
+		msg := commitMessage("gate: request "+countNoun(len(done), "decision"), says.String())
 		if again, err = v.newRereadTask(c.Context); err != nil || again.ID == "" {
 			return ch, msg, err
 		}

@@ -198,7 +198,7 @@ func (p poleFinder) pinPoles(env Env, sides []journal.Pole) string {
 
 // printAdded says where the entry is, and on stderr what its quality is missing.
 func (a addedJSON) printAdded(env Env, asJSON bool) error {
-	talk(env, "quality: %v", a.Quality)
+	talk(env, "added; quality: %v", a.Quality)
 	for _, c := range a.Quality.Criteria {
 		if !c.Met {
 			talk(env, "  %s: %s", c.Name, c.Reason)

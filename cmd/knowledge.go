@@ -127,7 +127,7 @@ func runWhy(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	to, err := b.findAtom(c.Args().Get(1))
+	to, err := b.findAtom(env, c.Args().Get(1))
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func runGraph(c *cli.Context, env Env) error {
 		return err
 	}
 	if focus := c.String("focus"); focus != "" {
-		a, err := b.findAtom(focus)
+		a, err := b.findAtom(env, focus)
 		if err != nil {
 			return err
 		}

@@ -167,6 +167,9 @@ const (
 // proposalCard returns the summary that a person decides from. It names at most so many files.
 func (v *view) proposalCard(ctx context.Context, t board.Task, p review.Proposal, at landingSite, most int) (string, error) {
 	proposed := v.proposedAtoms(p)
+	if err := v.readHands(ctx, p, proposed); err != nil {
+		return "", err
+	}
 	files, err := v.fileList(ctx, p, proposed)
 	if err != nil {
 		return "", err
@@ -192,6 +195,13 @@ func (v *view) proposalCard(ctx context.Context, t board.Task, p review.Proposal
 	for _, s := range v.brokenPreferences(p) {
 		b.line("warning", "%s", s)
 	}
+	var hands []string
+	for _, a := range proposed {
+		if a.hand != "" {
+			hands = append(hands, fmt.Sprintf("%s: a person edited it in %s; odd review %s %[1]s shows what the proposal takes out", a.ID, a.hand, t.ID))
+		}
+	}
+	b.list("warning", hands, fewFiles, "")
 	if len(at.read) > 0 {
 		b.line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
 	}

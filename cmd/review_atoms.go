@@ -127,6 +127,9 @@ func headingAbove(doc okf.Atom, line int) (heading string) {
 func (v *view) atomBeside(a proposedAtom, texts []citation) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields(fmt.Sprintf("%s %s: %s %s", a.effectWord(), a.Type, a.ID, cell(a.Title))), " "))
+	if a.hand != "" {
+		fmt.Fprintf(&b, "A person edited this atom in %s; see what the proposal takes out of it.\n\n", a.hand)
+	}
 	if before, err := v.repo.Blob(repo.OID(a.at.Base)); a.at.Base != "" && err == nil {
 		b.Write(diff.Diff("a/"+a.at.Path, before, "b/"+a.at.Path, a.Bytes()))
 	} else {
@@ -220,6 +223,9 @@ func runReviewAtom(ctx context.Context, env Env, name, id string, asJSON bool) e
 		return err
 	}
 	atoms := v.proposedAtoms(p)
+	if err := v.readHands(ctx, p, atoms); err != nil {
+		return err
+	}
 	i := slices.IndexFunc(atoms, func(a proposedAtom) bool { return string(a.ID) == id })
 	if i < 0 {
 		return refuse("state", "review %s: %s is not an atom of the proposal; odd review %[1]s --stat lists its atoms", t.ID, id)

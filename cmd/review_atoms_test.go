@@ -52,7 +52,7 @@ func TestWithoutProvenance(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "---\ntype: term\nid: a\n    note: hidden words\n---\n\n> Keel.[^s1]\n\n[^s1]: Deploys need no review.\n"
-	if got := (proposedAtom{a, review.Path{Path: "knowledge/terms/a.md"}}).withoutProvenance(); got != want {
+	if got := (proposedAtom{Atom: a, at: review.Path{Path: "knowledge/terms/a.md"}}).withoutProvenance(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -114,6 +114,9 @@ func runReviewEach(ctx context.Context, env Env, name string) error {
 		return err
 	}
 	w := walker{view: v, Proposal: p, atoms: inReadingOrder(v.proposedAtoms(p))}
+	if err := v.readHands(ctx, p, w.atoms); err != nil {
+		return err
+	}
 	if len(w.atoms) == 0 {
 		return refuse("state", "%s: the proposal has no atoms; odd review %s shows its files", act, t.ID)
 	}
@@ -171,11 +174,12 @@ func (w *walker) nextOpen(i int) int {
 	return i + n
 }
 
-// takeRest accepts the atoms that are undecided, except those with an edit that has an error.
+// takeRest accepts the atoms that are undecided, except those with an edit that has an error, and
+// those that a person edited since they were approved.
 func (w *walker) takeRest() error {
 	for _, a := range w.atoms {
 		d, _ := w.walk.Of(a.at)
-		if d.Draft != nil || d.Take != "" {
+		if d.Draft != nil || d.Take != "" || a.hand != "" {
 			continue
 		}
 		d.ID, d.Take = a.ID, review.Accept
@@ -200,7 +204,7 @@ func (w *walker) askAll(ctx context.Context) error {
 		}
 		said = false
 		d, _ := w.walk.Of(w.atoms[i].at)
-		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, owner, verify, leave out, edit, take the rest, next, back, quit [a,o,v,l,e,t,n,b,q, ? for help]? ", i+1, len(w.atoms), soFar(d)))
+		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, owner, verify, leave out, edit, take the rest, next, back, quit [a,o,v,l,e,t,n,b,q,?]? ", i+1, len(w.atoms), soFar(d)))
 		if err != nil {
 			return err
 		}
@@ -276,7 +280,7 @@ const eachKeys = "a  accept: take it as it is\n" +
 	"l  leave out: do not take it; odd asks for a reason\n" +
 	"e  edit: change its file in your editor, and decide then; the change is yours\n" +
 	"r  revert: drop your edit\n" +
-	"t  take the rest: accept every atom that is still undecided\n" +
+	"t  take the rest: accept every atom that is still undecided, but one that a person edited\n" +
 	"n  next: go on, and change nothing here\n" +
 	"b  back: go to the one before\n" +
 	"q  quit: stop here; the same command goes on later\n" +

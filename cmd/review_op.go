@@ -107,7 +107,7 @@ func (j *changeCard) addLines(b *card) {
 	case j.Lost:
 		b.line("reasoning", "its reasons and checks are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'")
 	case len(checks) == 0:
-		b.line("checks", "nothing was checked: no test or check ran; set [pipeline] validate in odd.toml to run your tests")
+		b.line("checks", "no check ran; set [pipeline] validate in odd.toml to run your tests")
 	}
 }
 

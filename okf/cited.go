@@ -426,10 +426,10 @@ func (d Drift) toProblem() Problem {
 			Hint: "correct the atom and its sources, or delete it"}
 	case d.Lost:
 		return Problem{Code: codeSourceChanged, Severity: Warn, Message: fmt.Sprintf("its source %s no longer has the text that it had on %s", d.Resource, Places(d.lost)),
-			Hint: "compare the two, then correct the atom or delete it"}
+			Hint: "compare the two and correct the atom; then, under this source, write as blob what git hash-object " + d.Resource + " prints"}
 	}
 	return Problem{Code: codeSourceMoved, Severity: Info, Message: fmt.Sprintf("the text on %s of its source %s is now at %s", Places(d.was), d.Resource, strings.Join(d.now, ", ")),
-		Hint: "it is the same text, so nothing needs to be done"}
+		Hint: "it is the same text, so the atom holds; a link in it to the old place may lead nowhere"}
 }
 
 // sourceLine returns the line of the source with a resource.

@@ -99,10 +99,10 @@ func (t term) matchesWord(w string) bool {
 // trimMarks cuts the marks off the beginning of a line.
 func trimMarks(s string) string { return strings.TrimSpace(strings.TrimLeft(s, "#*->| \t")) }
 
-// cutExcerpt returns s on one line without the marks it begins with, cut to snippetWidth
+// cutExcerpt returns s on one line without the marks it begins with and those of bold text, cut to snippetWidth
 // around the first match.
 func cutExcerpt(s string, terms []term) string {
-	fields := strings.Fields(trimMarks(s))
+	fields := strings.Fields(strings.ReplaceAll(trimMarks(s), "**", ""))
 	s = strings.Join(fields, " ")
 	if utf8.RuneCountInString(s) <= snippetWidth {
 		return s

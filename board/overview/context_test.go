@@ -253,7 +253,7 @@ func TestContextMarkdown(t *testing.T) {
 
 ## progress
 
-- 1 of 10 drained tasks without one that reached review or done
+- tasks that ran since one last reached review or done: 1
 - next: tasks/next (extract): A task
 - blocked: tasks/blocked (no ## lease more): A task
 - blocked: tasks/waits (depends on tasks/blocked, which is blocked): A task

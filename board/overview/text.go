@@ -142,11 +142,7 @@ func (l LeaseContext) validityText() string {
 
 func (p *page) addProgress(v ProgressView) {
 	if v.Silent > 0 {
-		stale := ""
-		if v.Stale {
-			stale = ": progress is stale"
-		}
-		p.addLine("%d of %d drained tasks without one that reached review or done%s", v.Silent, silentTurns, stale)
+		p.addLine("tasks that ran since one last reached review or done: %d", v.Silent)
 	}
 	for _, group := range []struct {
 		name  string

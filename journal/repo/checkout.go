@@ -173,7 +173,7 @@ func (c *checkout) checkObstacles(ctx context.Context) error {
 	var errs []error
 	for i, ch := range c.changes {
 		if why := c.whyBlocked(ch, states[i]); why != "" {
-			errs = append(errs, fmt.Errorf("%s: %w: %s; commit, stash or move it first", filepath.Join(c.m.Root, ch.Path), ErrInTheWay, why))
+			errs = append(errs, fmt.Errorf("%s: %w: %s first", filepath.Join(c.m.Root, ch.Path), ErrInTheWay, why))
 		}
 	}
 	if len(errs) > maxNamed {
@@ -185,19 +185,19 @@ func (c *checkout) checkObstacles(ctx context.Context) error {
 // maxNamed is how many files in the way one error names.
 const maxNamed = 10
 
-// whyBlocked says why a path cannot be updated, "" if it can.
+// whyBlocked says why a path cannot be updated and what to do, "" if it can.
 func (c *checkout) whyBlocked(ch Change, s pathState) string {
 	switch {
 	case c.stagedFile(ch.Path) == "" && ch.NewMode != "":
 		return "" // its file is not touched
 	case s == stateOther && ch.OldMode == "":
-		return "the commit adds it, and another file has its place"
+		return "the commit adds it, and another file has its place; commit, stash or move it"
 	case s == stateOther:
-		return "the commit changes it, and it has edits that are not committed"
+		return "the commit changes it, and it has edits that are not committed; commit, stash or move it"
 	case s == stateAbsent && ch.OldMode != "" && ch.NewMode != "":
-		return "the commit changes it, and it was deleted by hand"
+		return "the commit changes it, and it was deleted by hand; commit that or bring it back"
 	case s != stateNew && !c.isWritable(ch.Path):
-		return "its folder cannot be written"
+		return "its folder cannot be written; let your user write there"
 	}
 	return ""
 }

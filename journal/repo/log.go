@@ -125,6 +125,33 @@ func (r *Repo) PathLog(ctx context.Context, to OID, path string) iter.Seq2[Commi
 	}
 }
 
+// LastChanges returns for each path the newest commit of to's first parents that changed it, a merge as what it
+// brought. A path that none changed has none.
+func (r *Repo) LastChanges(ctx context.Context, to OID, paths []string) (map[string]OID, error) {
+	out := map[string]OID{}
+	if err := to.check(); err != nil || len(paths) == 0 {
+		return out, err
+	}
+	args := []string{"log", "--no-show-signature", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--name-only", "--format=%x00%H", string(to), "--"}
+	for _, p := range paths {
+		args = append(args, ":(top,literal)"+p)
+	}
+	at := OID("")
+	for line, err := range r.streamLines(ctx, args) {
+		if err != nil {
+			return nil, err
+		}
+		if oid, is := strings.CutPrefix(line, "\x00"); is {
+			at = OID(oid)
+		} else if _, known := out[line]; line != "" && !known {
+			if out[line] = at; len(out) == len(paths) {
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
 // Deletion is a file that a commit deletes.
 type Deletion struct {
 	Commit OID
