@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -208,6 +209,10 @@ func TestTasksGoInOrder(t *testing.T) {
 	}
 	if r.Spent != 60_000 || r.Level != "ok" {
 		t.Errorf("spent %d, level %s", r.Spent, r.Level)
+	}
+	p, err := Explain(t.Context(), w.repo, w.o)
+	if err != nil || len(p.Tasks) != 4 || slices.ContainsFunc(p.Tasks, func(s Step) bool { return s.Run || s.Reason == "" }) {
+		t.Errorf("what waits for a person would run: %+v, %v", p.Tasks, err)
 	}
 	_, all := w.ops()
 	for _, rec := range all {
