@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
 )
 
 // atDesk is a world whose sessions do something at their desk and then emit an atom.
@@ -176,6 +178,28 @@ func TestProductsAreNamedUpToFive(t *testing.T) {
 		l.edits.Products = strings.Split("abcdefg", "")[:n]
 		if got := l.describeProducts(); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+// A check is never run where odd.toml opens a secret to it, whoever asks for it.
+func TestChecksOpenNoSecrets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	tip, err := w.repo.Ref("refs/heads/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := readSnapshot(w.repo, tip, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := Bench{Temp: t.TempDir(), Environ: os.Environ(), Cage: cage.Cage{Home: "/home/ann"}, Now: w.time, Say: func(string) {}}
+	for place, want := range map[string]string{"/usr/share": "<nil>", "/home": "sandbox-secret"} {
+		cfg := s.cfg
+		cfg.Pipeline.Validate, cfg.Pipeline.CheckTimeout, cfg.Sandbox.Read = [][]string{{"true"}}, time.Minute, []string{place}
+		if _, err := b.examine(t.Context(), w.repo, checkJob{commit: tip, cfg: cfg}); code(err) != want {
+			t.Errorf("%s: %v, want %s", place, err, want)
 		}
 	}
 }
