@@ -205,7 +205,11 @@ func (v *view) proposalCard(ctx context.Context, t board.Task, p review.Proposal
 	if len(at.read) > 0 {
 		b.line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
 	}
-	b.line("made by", "%s, role %s, %s", madeBy(p.Substrate), p.Role, countNoun(int(p.Turns), "turn"))
+	if p.Judged == "" {
+		b.line("made by", "%s, role %s, %s", madeBy(p.Substrate), p.Role, countNoun(int(p.Turns), "turn"))
+	} else {
+		b.line("made by", "%s, role %s; odd judged the result again, without an agent", p.Judged, p.Role)
+	}
 	b.line("sandbox", "%s", describeSandbox(p.Sandbox))
 	addSession(b, p.Contract)
 	b.line("cost", "$%s", budget.MicroUSD(p.Cost))

@@ -29,6 +29,7 @@ type Proposal struct {
 	Turns     int64          `json:"turns"`
 	Sandbox   string         `json:"sandbox,omitempty"`  // what held the program that ran, "" where none did
 	Contract  *Contract      `json:"contract,omitempty"` // nil if the records have no session
+	Judged    string         `json:"judged,omitempty"`   // the run with the session, where this one only judged its result again
 }
 
 // Contract is the contract that bound the session which made a proposal, according to its
@@ -90,7 +91,7 @@ func Read(t board.Task, run string, records []event.Record) (Proposal, error) {
 			found = p.readOutcome(r)
 		}
 	}
-	p.Contract, _ = Contracted(t.ID, records)
+	p.Contract, p.Judged = Contracted(t.ID, records)
 	if !found {
 		return Proposal{}, refuse("state", "%s: the ledger of %s has no proposal for it; odd reject %[1]s --retry --reason \"why\" starts again", t.ID, run)
 	}
