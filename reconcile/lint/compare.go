@@ -15,12 +15,12 @@ import (
 // comparison holds what the tests of a change assert before and after it.
 type comparison struct {
 	was, now *suite
-	twins    map[string]string // what a test has become, by the key of what it was
-	used     map[string]bool   // the names that tests still use
-	removed  map[string]bool   // the names that code declares no more
-	stands   map[string]bool   // the names that code declares still, or under another name now
-	coded    bool              // more than what tests expect is changed
-	asked    map[string]bool   // what tests beside the change call, see asked
+	twins    map[string]string      // what a test has become, by the key of what it was
+	used     map[string]bool        // the names that tests still use
+	removed  map[string]bool        // the names that code declares no more
+	stands   map[string]bool        // the names that code declares still, or under another name now
+	coded    bool                   // more than what tests expect is changed
+	asked    func() map[string]bool // see askedBeside
 	leaves   func(dir, name string) bool
 	come     []check         // checks that are new
 	spare    map[*check]bool // those of them that stand for none that is gone yet
@@ -177,10 +177,9 @@ func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(old.calls)) {
-		if old.objects[name] == "" && (j.was.own[path.Dir(old.path)+" "+name] || j.was.own[path.Ext(old.path)+" "+name]) || j.asked[path.Ext(old.path)+" "+old.objects[name]+name] {
-			continue
-		}
-		if j.hasNoTest(name) || path.Ext(old.path) != ".go" && j.isUnknownWithoutTest(name) {
+		ext := path.Ext(old.path)
+		own := old.objects[name] == "" && (j.was.own[path.Dir(old.path)+" "+name] || j.was.own[ext+" "+name])
+		if !own && (j.hasNoTest(name) || ext != ".go" && j.isUnknownWithoutTest(name)) && !j.asked()[ext+" "+old.objects[name]+name] {
 			return "test_removed", ", and no test calls " + name + " any more"
 		}
 	}
@@ -195,10 +194,15 @@ func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text
 	return "test_removed", ""
 }
 
-// asked are the calls in tests that are run and assert something, with their object and the
-// extension of their file.
-func (s *suite) asked() map[string]bool {
-	out, asserts := map[string]bool{}, map[string]bool{}
+// askedBeside are the calls in tests of languages without a tree that the change leaves as they
+// are, that are run and that assert something, with their object and the extension of their file.
+func (c *change) askedBeside() map[string]bool {
+	s, out, asserts := newSuite(), map[string]bool{}, map[string]bool{}
+	for _, d := range c.beside {
+		if d.test && d.ext != ".go" {
+			s.readText(d, d.was)
+		}
+	}
 	for _, k := range s.checks {
 		asserts[k.in] = true
 	}

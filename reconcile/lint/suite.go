@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -73,7 +74,7 @@ func (s *suite) add(k check, about string, imports map[string]string) {
 // tests judges whether the tests of a change still assert what they did. A test
 // is compared with what it became: under another name, in another file.
 func tests(c *change) []policy.Finding {
-	was, now, beside := newSuite(), newSuite(), newSuite()
+	was, now := newSuite(), newSuite()
 	var out []policy.Finding
 	touched, coded := false, c.touchesCode()
 	for _, d := range c.deltas {
@@ -94,18 +95,15 @@ func tests(c *change) []policy.Finding {
 		return out
 	}
 	for _, d := range c.beside { // what tests of the change may ask
-		switch {
-		case d.test && d.ext == ".go":
+		if d.test {
 			was.read(d, d.was)
 			now.read(d, d.now)
-		case d.test:
-			beside.readText(d, d.was)
 		}
 	}
 	was.run()
 	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), coded: coded}
 	j.removed, j.stands = c.compareNames()
-	j.leaves, j.asked = c.leaves, beside.asked()
+	j.leaves, j.asked = c.leaves, sync.OnceValue(c.askedBeside)
 	return slices.Concat(j.judge(), out)
 }
 
