@@ -175,7 +175,7 @@ func (c *change) removedSymbols() (gone []symbol, folders map[string][]string) {
 // as an import takes.
 var bindings = sync.OnceValue(func() map[string]*regexp.Regexp {
 	py := regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+\S+[ \t]+)?import[ \t]+(\([^)]*\)|[^(\n]+)`)
-	js := regexp.MustCompile(`(?m)^[ \t]*(?:import\s+([^;'"()]+?)\s+from\b|(?:const|let|var)\s+([^;=]+?)\s*=\s*require\()`)
+	js := regexp.MustCompile(`(?m)^[ \t]*(?:(?:import|export)\s+(?:type\s+)?([^;'"()]+?)\s+from\b|(?:const|let|var)\s+([^;=]+?)\s*=\s*require\()`)
 	return map[string]*regexp.Regexp{".py": py, ".js": js, ".mjs": js, ".ts": js, ".tsx": js, ".jsx": js}
 })
 

@@ -38,8 +38,9 @@ var textPatterns = sync.OnceValue(func() []pattern {
 		{"shell_exec_introduced", "runs a download", nil, []string{"$(", "`", "<("}, re(`(?i)(?:\b(?:eval|sh|bash|zsh|source)\b|(?:^|\s)\.)\s+(?:-c\s+)?["']?(?:\$\(|` + "`" + `|<\()\s*(?:curl|wget)\b`)},
 		{"shell_exec_introduced", "runs text in a shell", pythonExts(), []string{"shell", "os.", "popen", "pty", "getoutput"},
 			re(`\bshell\s*=\s*True\b|\bos\.(?:system|popen|exec[lv]\w*|spawn\w*)\s*\(|\bsubprocess\.(?:getoutput|getstatusoutput)\s*\(|\bpty\.spawn\s*\(|\bcreate_subprocess_shell\s*\(`)},
-		{"shell_exec_introduced", "runs text in a shell", scriptExts(), []string{"child_process", "exec", "shell", "Deno"},
-			re(`\bchild_process\b|\bexecSync\s*\(|\bshell\s*:\s*true\b|\bDeno\.(?:run|Command)\b|\bshelljs\b`)},
+		{"shell_exec_introduced", "runs text in a shell", scriptExts(), []string{"child_process", "exec", "spawn", "shell", "Deno"},
+			re(`\bchild_process\b|\bexecSync\s*\(|\b(?:spawn|execFile)(?:Sync)?\s*\(\s*(?:["'](?:\S*/)?(?:ba|z|da|k)?sh["']|[^"'\s)])|\bshell\s*:\s*true\b|\bDeno\.(?:run|Command)\b|\bshelljs\b`)},
+		{"process_exec_introduced", "runs a program", scriptExts(), []string{"child_process"}, withoutShell()},
 		{"shell_exec_introduced", "runs text in a shell", otherExts(), []string{"system", "exec", "Runtime", "Process", "Command", "popen", "`"},
 			re(`\b(?:system|popen|shell_exec|passthru|proc_open)\s*\(|\bgetRuntime\(\)\.exec\b|\bProcessBuilder\s*\(|\bProcess\.Start\s*\(|\bCommand::new\s*\(|\bKernel\.(?:system|exec)\b|%x\{`)},
 		{"dynamic_code_introduced", "runs or loads code that is computed", pythonExts(), []string{"eval", "exec", "compile", "import", "load", "builtins", "globals", "ctypes", "__sub"},
@@ -61,6 +62,9 @@ var textPatterns = sync.OnceValue(func() []pattern {
 			re(`PYTEST_CURRENT_TEST|["']pytest["']\s+in\s+sys\.modules|NODE_ENV\s*={2,3}\s*["']test["']|JEST_WORKER_ID|["']unittest["']\s+in\s+sys\.modules|\bcfg!\(test\)`)},
 	}
 })
+
+// withoutShell finds an import of JavaScript of what runs programs with their arguments as a list.
+var withoutShell = lazy(`^\s*(?:import|const|let|var)\s+(?:type\s+)?\{(?:\s*(?:(?:spawn|execFile)(?:Sync)?|fork|ChildProcess\w*)\s*,?)+\s*\}\s*(?:from|=\s*require\()\s*["'](?:node:)?child_process["']\)?;?\s*$`)
 
 // lines are the lines of a side.
 func (s side) lines() []string {
@@ -89,7 +93,7 @@ func (d *delta) matching(s side, p pattern) []hit {
 	var silent map[int]bool
 	all := len(p.exts) == 0 || p.code == "lint_silenced"
 	for i, l := range s.lines() {
-		if all && d.lost[l] == 0 && d.come[l] == 0 || !p.matches(l) {
+		if all && d.lost[l] == 0 && d.come[l] == 0 || !p.matches(l) || p.code == "shell_exec_introduced" && withoutShell().MatchString(l) {
 			continue
 		}
 		if silent == nil && !all {

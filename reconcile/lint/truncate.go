@@ -192,7 +192,7 @@ func checkBraces(_ *change, d *delta) string {
 		return ""
 	}
 	now := open(d.After)
-	if now <= 0 || d.Before != nil && open(d.Before) != 0 || ended().Match(d.After) && open(withoutTexts(d.now)) <= 0 {
+	if now <= 0 || d.Before != nil && open(d.Before) != 0 || ended().Match(d.After) && (d.Before == nil || open(withoutTexts(d.now)) <= 0) {
 		return "" // brackets stand in strings too
 	}
 	return fmt.Sprintf("looks cut off: %d brackets are not closed", now)
