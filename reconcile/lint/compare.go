@@ -171,10 +171,17 @@ func of(all []check, key string) []check {
 // it is of is expected. Else nothing may be left without a test that stands, and where
 // no code is changed, others must assert as much.
 func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text string) {
+	named := ""
 	for _, w := range slices.Sorted(maps.Keys(old.tokens)) {
-		if j.removed[w] || old.calls[w] && j.leaves(path.Dir(old.path), w) {
-			return "", "" // and the reviewer sees both go
+		switch {
+		case old.calls[w] && (j.removed[w] || j.leaves(path.Dir(old.path), w)):
+			return "", "" // the reviewer sees both go
+		case j.removed[w]:
+			named = w
 		}
+	}
+	if named != "" {
+		return "expectation_changed", ", and so is " + named + ", which it names and does not call"
 	}
 	for _, name := range slices.Sorted(maps.Keys(old.calls)) {
 		ext := path.Ext(old.path)
