@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"strings"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
@@ -36,7 +35,7 @@ func literal(e ast.Expr) (text string, ok bool) {
 
 var (
 	// joint finds where one literal is joined to the next.
-	joint = lazy("[\"'`]\\s*\\+\\s*[\"'`]")
+	joint = lazy("[\"'`][\\s)]*\\+[\\s(]*[\"'`]")
 	// remark finds comments and texts in most languages, each to its end or that of the file.
 	// It may take one for the other, so what is left is searched beside the whole.
 	remark = lazy("/\\*(?:[^*]|\\*+[^*/])*(?:\\*+/)?|//[^\n]*|#[^\n]*|\"(?:[^\"\\\\\n]|\\\\.)*\"?|'(?:[^'\\\\\n]|\\\\.)*'?|`[^`]*`?")
@@ -70,52 +69,6 @@ func withoutRemarks(src []byte) []byte {
 	})
 }
 
-// joinTree returns the strings that a Go file puts together from literals, one a line, and
-// the line of each in the file.
-func joinTree(s side) (joined []byte, lines []int) {
-	if s.tree == nil {
-		return nil, nil
-	}
-	seen := map[ast.Node]bool{}
-	var run strings.Builder
-	flush := func(at ast.Node) {
-		if run.Len() > 0 {
-			joined = append(joined, strings.Join(strings.Fields(run.String()), " ")+"\n"...)
-			lines = append(lines, s.line(at))
-			run.Reset()
-		}
-	}
-	var walk func(ast.Expr)
-	walk = func(e ast.Expr) {
-		switch x := e.(type) {
-		case *ast.ParenExpr:
-			walk(x.X)
-			return
-		case *ast.BinaryExpr:
-			if x.Op == token.ADD {
-				seen[x] = true
-				walk(x.X)
-				walk(x.Y)
-				return
-			}
-		case *ast.BasicLit:
-			if text, err := strconv.Unquote(x.Value); err == nil && x.Kind == token.STRING {
-				run.WriteString(text)
-				return
-			}
-		}
-		flush(e)
-	}
-	ast.Inspect(s.tree, func(n ast.Node) bool {
-		if x, ok := n.(*ast.BinaryExpr); ok && x.Op == token.ADD && !seen[x] {
-			walk(x)
-			flush(x)
-		}
-		return true
-	})
-	return joined, lines
-}
-
 // joinedSecrets finds credentials that a file writes in pieces. What a name alone makes
 // one is no credential here.
 func joinedSecrets(_ *change, d *delta) []policy.Finding {
@@ -134,15 +87,12 @@ func joinedSecrets(_ *change, d *delta) []policy.Finding {
 	}
 	look(d.After, nil) // found whole
 	for i, s := range []side{d.was, d.now} {
-		tree, lines := joinTree(s)
-		places := []func(int) int{nil, nil, nil} // what was there is not the change's doing
-		whole, at := joinLiterals(s.src)
-		bare, under := joinLiterals(withoutRemarks(s.src))
-		if i == 1 {
-			places = []func(int) int{func(n int) int { return lines[min(n, len(lines))-1] }, at, under}
-		}
-		for i, text := range [][]byte{tree, whole, bare} {
-			look(text, places[i])
+		for _, src := range [][]byte{s.src, withoutRemarks(s.src)} {
+			joined, line := joinLiterals(src)
+			if i == 0 {
+				line = nil // what was there is not the change's doing
+			}
+			look(joined, line)
 		}
 	}
 	return out
