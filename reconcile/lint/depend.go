@@ -17,9 +17,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// dependency is one required package.
+// dependency is one required package, by its name as its registry compares names.
 type dependency struct {
-	name    string // as its registry compares names
 	version string // what may be taken, as written
 	line    int
 }
@@ -209,7 +208,7 @@ func readGoMod(b []byte) (manifest, error) {
 	}
 	m := manifest{requires: map[string]dependency{}, other: map[string]foundLine{}}
 	for _, r := range f.Require {
-		m.requires[r.Mod.Path] = dependency{r.Mod.Path, r.Mod.Version, r.Syntax.Start.Line}
+		m.requires[r.Mod.Path] = dependency{r.Mod.Version, r.Syntax.Start.Line}
 	}
 	for _, r := range f.Replace {
 		if f.Module != nil && r.New.Version == "" && path.Join(majorOf(f.Module.Mod.Path), r.New.Path) == majorOf(r.Old.Path) && strings.HasPrefix(r.New.Path, ".") {
@@ -274,7 +273,7 @@ func readPackageJSON(b []byte) (manifest, error) {
 		for name, version := range deps {
 			key := strings.ToLower(name)
 			line := lineOf(b, `"`+name+`"`)
-			m.requires[key] = dependency{key, version, line}
+			m.requires[key] = dependency{version, line}
 			if foreign().MatchString(version) {
 				m.other["source "+key+" "+version] = foundLine{"dependency_source", name + " does not come from the registry: " + version, line}
 			}
@@ -367,6 +366,6 @@ func (m manifest) requirement(text string, line int) error {
 		m.other[text] = other
 	}
 	name := strings.ToLower(separators().ReplaceAllString(got[1], "-"))
-	m.requires[name] = dependency{name, strings.TrimLeft(got[2], "= "), line}
+	m.requires[name] = dependency{strings.TrimLeft(got[2], "= "), line}
 	return nil
 }

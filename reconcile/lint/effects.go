@@ -68,15 +68,42 @@ func importPaths(s side) []string {
 
 var shellNames = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "busybox", "env"}
 
-// callEffect says what a call of another package's function does.
+// callEffect says what a call of another package's function does: runs a program, gives
+// rights, or asks whether it is being tested. Of rights, the bits by which others may write
+// and those that lend an id are loose.
 func callEffect(name string, call *ast.CallExpr) effect {
-	for _, look := range []func(string, *ast.CallExpr) effect{programEffect, rightsEffect, testEffect} {
-		if e := look(name, call); e.code != "" {
-			return e
+	first, _ := literal(firstOf(call.Args))
+	last, _ := literal(lastOf(call.Args))
+	bits, rights := octal(call.Args)
+	switch {
+	case name == "os/exec.Command" || name == "os/exec.CommandContext":
+		at := btoi(name == "os/exec.CommandContext")
+		if at >= len(call.Args) {
+			return effect{}
 		}
+		program, known := literal(call.Args[at])
+		program = program[strings.LastIndexAny(program, `/\`)+1:]
+		if known && slices.Contains(shellNames, strings.ToLower(program)) {
+			return effect{"shell_exec_introduced", "runs the shell " + program, call}
+		}
+		return effect{"process_exec_introduced", "runs a program", call}
+	case slices.Contains(systemCalls, name):
+		return effect{"shell_exec_introduced", "runs a program through a system call", call}
+	case rights && bits&0o22 != 0o22 && (name == "syscall.Umask" || name == "golang.org/x/sys/unix.Umask"):
+		return effect{"permission_loosened", "sets a umask that lets others write", call}
+	case rights && bits&0o6002 != 0 && (slices.Contains(modeCalls, name) || strings.HasSuffix(name, ".Chmod")):
+		return effect{"permission_loosened", fmt.Sprintf("sets the file mode %#o", bits), call}
+	case name == "testing.Testing", name == "flag.Lookup" && strings.HasPrefix(first, "test."),
+		(name == "strings.HasSuffix" || name == "strings.Contains") && (last == ".test" || last == ".test.exe"):
+		return effect{"test_detected", "checks whether it runs in a test", call}
 	}
 	return effect{}
 }
+
+var (
+	systemCalls = []string{"os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess", "golang.org/x/sys/unix.Exec", "syscall.Syscall", "syscall.RawSyscall", "syscall.Syscall6"}
+	modeCalls   = []string{"os.Chmod", "os.Mkdir", "os.MkdirAll", "os.OpenFile", "os.WriteFile"}
+)
 
 // reflects reports a call of a value of reflection that is not visibly a function which
 // the file declares, and one that makes such a value of a function of a package that acts.
@@ -128,61 +155,6 @@ func (s side) fromPackage(e ast.Expr, depth int) bool {
 		return depth > 0 && s.fromPackage(value, depth-1)
 	}
 	return false
-}
-
-// programEffect knows the calls that run programs.
-func programEffect(name string, call *ast.CallExpr) effect {
-	switch name {
-	case "os/exec.Command", "os/exec.CommandContext":
-		at := btoi(name == "os/exec.CommandContext")
-		if at >= len(call.Args) {
-			return effect{}
-		}
-		program, known := literal(call.Args[at])
-		program = program[strings.LastIndexAny(program, `/\`)+1:]
-		if known && slices.Contains(shellNames, strings.ToLower(program)) {
-			return effect{"shell_exec_introduced", "runs the shell " + program, call}
-		}
-		return effect{"process_exec_introduced", "runs a program", call}
-	case "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess", "golang.org/x/sys/unix.Exec", "syscall.Syscall", "syscall.RawSyscall", "syscall.Syscall6":
-		return effect{"shell_exec_introduced", "runs a program through a system call", call}
-	}
-	return effect{}
-}
-
-// rightsEffect knows the calls that give rights: of the bits, those by which
-// others may write and those that lend an id are loose.
-func rightsEffect(name string, call *ast.CallExpr) effect {
-	bits, ok := octal(call.Args)
-	switch {
-	case !ok:
-	case name == "syscall.Umask" || name == "golang.org/x/sys/unix.Umask":
-		if bits&0o22 != 0o22 {
-			return effect{"permission_loosened", "sets a umask that lets others write", call}
-		}
-	case slices.Contains([]string{"os.Chmod", "os.Mkdir", "os.MkdirAll", "os.OpenFile", "os.WriteFile", "syscall.Chmod", "golang.org/x/sys/unix.Chmod"}, name) || strings.HasSuffix(name, ".Chmod"):
-		if bits&0o6002 != 0 {
-			return effect{"permission_loosened", fmt.Sprintf("sets the file mode %#o", bits), call}
-		}
-	}
-	return effect{}
-}
-
-// testEffect knows the calls by which code asks whether it is being tested.
-func testEffect(name string, call *ast.CallExpr) effect {
-	switch name {
-	case "testing.Testing":
-		return effect{"test_detected", "checks whether it runs in a test", call}
-	case "flag.Lookup":
-		if text, _ := literal(firstOf(call.Args)); strings.HasPrefix(text, "test.") {
-			return effect{"test_detected", "checks whether it runs in a test", call}
-		}
-	case "strings.HasSuffix", "strings.Contains":
-		if text, _ := literal(lastOf(call.Args)); text == ".test" || text == ".test.exe" {
-			return effect{"test_detected", "checks whether it runs in a test", call}
-		}
-	}
-	return effect{}
 }
 
 func firstOf(list []ast.Expr) ast.Expr {
