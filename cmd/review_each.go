@@ -345,31 +345,37 @@ func (w *walker) editAtom(ctx context.Context, a proposedAtom, d review.Decided)
 	return cmp.Or(w.keepDecision(d), err)
 }
 
+// fewRoles are asked for by name.
+const fewRoles = 8
+
 // giveToRole accepts an atom as the person last had it, with the role that they name as its owner.
 func (w *walker) giveToRole(ctx context.Context, a proposedAtom, d review.Decided) (review.Decided, error) {
+	before := a.Bytes()
+	if d.Edited != nil {
+		before = d.Edited
+	}
+	g, _, err := w.loadEdited(ctx, a, before)
+	if err != nil {
+		return d, err
+	}
 	prompt := "which role? "
-	if w.owner != "" {
+	switch roles := rolesOf(g); {
+	case w.owner != "":
 		prompt = fmt.Sprintf("which role [%s]? ", w.owner)
+	case len(roles) > 0 && len(roles) <= fewRoles:
+		prompt = fmt.Sprintf("which role (%s)? ", strings.Join(roles, ", "))
 	}
 	role, err := w.askLine(ctx, prompt)
 	if err != nil {
 		return d, err
 	}
 	role = cmp.Or(role, w.owner)
-	before := a.Bytes()
-	if d.Edited != nil {
-		before = d.Edited
+	if why := whyNoRole(g, role); why != "" {
+		return d, errors.New(why)
 	}
 	b, err := okf.Edit(before, okf.Set{Key: string(okf.Owner), Value: role})
 	if err != nil {
 		return d, err
-	}
-	g, _, err := w.loadEdited(ctx, a, b)
-	if err != nil {
-		return d, err
-	}
-	if why := whyNoRole(g, role); why != "" {
-		return d, errors.New(why)
 	}
 	w.owner, d.Edited, d.Take = role, b, review.Accept
 	return d, nil

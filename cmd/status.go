@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -278,8 +280,16 @@ func (s boardStatus) statusPage() string {
 		}
 		b.line("blocked", "%s", says)
 	}
+	also := map[okf.ID][]string{} // by the proposal that they wait for
 	for _, o := range s.Held {
-		b.line("held", "%s", strings.TrimPrefix(o.Error(), "task "))
+		if also[o.In] = append(also[o.In], string(o.Task)); len(also[o.In]) == 1 {
+			b.line("held", "%s", strings.TrimPrefix(o.Error(), "task "))
+		}
+	}
+	for _, in := range slices.Sorted(maps.Keys(also)) {
+		if more := also[in][1:]; len(more) > 0 {
+			b.line("held", "%s: the same, for %s", firstOf(more), in)
+		}
 	}
 	for _, says := range s.Direction.Lines() {
 		b.line("goal", "%s", says)

@@ -179,14 +179,10 @@ func (v *view) checkNames(verb, kind, role string) error {
 
 // whyNoRole says why a name is not that of a role, "" where it is.
 func whyNoRole(g *okf.Graph, role string) string {
-	isRole := func(typ string) bool { return strings.EqualFold(typ, "role") }
 	if a, err := g.Find(role); err == nil && isRole(a.Type) {
 		return ""
 	}
-	var roles []string
-	for _, a := range g.OfType(isRole) {
-		roles = append(roles, string(a.ID))
-	}
+	roles := rolesOf(g)
 	way := "the roles are " + strings.Join(roles, ", ")
 	if near := okf.Nearest(role, roles); near != "" {
 		way = "did you mean " + near + "?"
@@ -194,6 +190,16 @@ func whyNoRole(g *okf.Graph, role string) string {
 		way = "there is none yet; a role is an atom of type role"
 	}
 	return fmt.Sprintf("no role %q; %s", role, way)
+}
+
+func isRole(typ string) bool { return strings.EqualFold(typ, "role") }
+
+// rolesOf returns the ids of the atoms of type role.
+func rolesOf(g *okf.Graph) (ids []string) {
+	for _, a := range g.OfType(isRole) {
+		ids = append(ids, string(a.ID))
+	}
+	return ids
 }
 
 // fileTask returns the changes that file a new task, and their message.
