@@ -20,7 +20,7 @@ func (d *document) recordsDecision() bool {
 }
 
 // blank is the name of a record that is to be filled in.
-var blank = regexp.MustCompile(`(?i)^template|[^a-z]template$|^adr-template`)
+var blank = regexp.MustCompile(`(?i)^(?:template|sample|example)|[^a-z](?:template|sample|example)$|^adr-template`)
 
 // frame reports whether d has a section of an ADR besides the decision.
 func (d *document) frame() bool {
@@ -101,9 +101,6 @@ func (s *section) readDecision() []candidate {
 		title = strings.NewReplacer("-", " ", "_", " ").Replace(strings.TrimLeft(d.stem(), "0123456789-_ "))
 	}
 	title = strings.TrimSpace(numbered.ReplaceAllString(title, ""))
-	if title == "" || len(title) > 120 {
-		return nil
-	}
 	if len(state) > 0 && !slices.ContainsFunc(state, func(w string) bool {
 		return in("accepted approved adopted implemented agreed done final active decided", w)
 	}) {
@@ -191,7 +188,7 @@ func (e evidence) choice() (about string, ok bool) {
 				switch {
 				case label && below == "":
 					below = said
-				case chose(ws):
+				case chose(ws) && (lead == "" || proper(s)):
 					last = said
 				case first == "" && lead == "" && (instruction(s) || slices.ContainsFunc(ws, func(w string) bool {
 					return in("will shall should must we our use uses used prefer preferred only", w)

@@ -48,9 +48,6 @@ func (s *section) rules(others []candidate) []candidate {
 		return nil
 	}
 	t := s.traits(ps)
-	if s.doc.charters() && t.duties == 0 && len(t.says) > 0 && definesHeading.MatchString(t.says[0]) {
-		return nil
-	}
 	margin, other := t.weight()
 	if margin < 0 || margin-other < plainly {
 		if ps = s.plainRules(ps); len(ps) == 0 || len(others) > 0 {
@@ -63,9 +60,6 @@ func (s *section) rules(others []candidate) []candidate {
 	c.about, c.evidence = s.about(ps, named), s.joinEvidence(ps, len(others) == 0)
 	return []candidate{c}
 }
-
-// definesHeading begins the text of a section that says what its heading means.
-var definesHeading = regexp.MustCompile(`^(?:These|This|They|It) (?:is|are) `)
 
 // minPlain is the weight of a piece that is a rule wherever it stands: it says what people must
 // do, in a document about how they work with each other. A charter holds little but rules.
@@ -267,7 +261,7 @@ var asides = []struct {
 	{warned, strings.HasPrefix, "why |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|results|example|no longer|deprecated|legacy"},
 	{warned, equal, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
-	{weighed, equal, "get involved|getting involved|contact|contacts|contact us|community|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+	{weighed, equal, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline"},
@@ -394,7 +388,7 @@ func obligation(q string, d *document, named bool) int {
 var ofItself = regexp.MustCompile(`(?i)\b(?:follow|read|adhere to|abide by|comply with)(?: all)?(?: of)? (?:these|this|the following) (?:guide|rule|standard|polic|convention|page|document|section|instruction|practice)`)
 
 // invites are the words of a sentence that leaves something to those it speaks to, or thanks them.
-var invites = regexp.MustCompile(`(?i)\bfeel free\b|\bwe (?:believe|think)\b|\b(?:more than|always|also|are|you're|is) (?:very )?welcome\b|\b(?:love|happy|glad|appreciate|thank|hope|eager|excited)\b|\blet us know\b|\b(?:any|have|more) questions?\b|\b(?:provide|send|give|your) feedback\b|\bin the meantime\b`)
+var invites = regexp.MustCompile(`(?i)\bfeel free\b|\bwe (?:believe|think|(?:\w+ )?welcome)\b|\b(?:more than|always|also|are|you're|is) (?:very )?welcome\b|\b(?:love|happy|glad|appreciate|thank|hope|eager|excited)\b|\blet us know\b|\b(?:any|have|more) questions?\b|\b(?:provide|send|give|your) feedback\b|\bin the meantime\b`)
 
 // pronounFirst reports whether a sentence begins with a word that stands for another, or
 // that joins it to the one before.

@@ -15,6 +15,9 @@ func (s *section) procedures() []candidate {
 		return nil
 	}
 	named := how || activity(title) || affair(title)
+	if !named && listing(title) {
+		return nil
+	}
 	if !named && s.level <= 1 && len(s.doc.sections) > 2 {
 		return nil // the name of a product
 	}

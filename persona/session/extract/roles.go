@@ -45,7 +45,7 @@ func (s *section) headedRole() []candidate {
 	below := s.parent != nil && s.parent.own == roles && s.own == none
 	titled := officeTitle(title)
 	office := duties && (s.doc.governs || title == s.doc.title) || s.doc.governs && titled
-	if s.topic() == glossary || !below && !office && !titled || !duties && !s.tellsOf(title) || activity(title) || isStep(title) || !name(title, s.code) || person(span{text: title, kind: strong}) {
+	if s.topic() == glossary || !below && !office && !titled || !(duties && s.leadsToDuties()) && !s.tellsOf(title) || activity(title) || isStep(title) || !name(title, s.code) || person(span{text: title, kind: strong}) {
 		return nil
 	}
 	e := s.whole(s.blocks[:min(1, len(s.blocks))])
@@ -76,6 +76,11 @@ func (s *section) headedRole() []candidate {
 		}
 	}
 	return []candidate{c}
+}
+
+// leadsToDuties reports whether s begins with a list or what leads up to one, or says who is responsible.
+func (s *section) leadsToDuties() bool {
+	return len(s.blocks) > 0 && (s.blocks[0].kind != paragraph || leads(s.blocks[0]) || strings.Contains(s.blocks[0].run.text, "responsib"))
 }
 
 // pointsElsewhere begins a text that says where a role is described.

@@ -19,7 +19,7 @@ var (
 	// rstInline is literal text, an interpreted text with its role and the mark of a link, the
 	// mark of a link behind a word, or what markdown would read as something else.
 	rstInline = regexp.MustCompile("(?s)``.+?``|(?::([\\w:+.-]+):)?`([^`]+)`(__?)?|([A-Za-z0-9])__?([\\s.,;:)]|$)|\\\\\\s|[<&]")
-	rstTarget = regexp.MustCompile(`(?s)^(.*\S)(\s+)<([^<>\s]+)>$`) // text <target>
+	rstTarget = regexp.MustCompile(`(?s)^(.*\S)(\s*)<([^<>\s]+)>$`) // text <target>
 	rstPipe   = regexp.MustCompile(`(?:^|\s)\|[A-Za-z][^|\n]*\|`)   // a substitution
 )
 

@@ -129,7 +129,7 @@ func TestHistory(t *testing.T) {
 	for _, tt := range []struct{ path, front, why string }{
 		{"docs/proposals-done/a.md", "", "in a folder named done"}, {"docs/rejected/a.md", "", "in a folder named rejected"}, {"template/a.md", "", "in a folder named template"},
 		{"docs/a.md", "---\ntype: proposal\nstatus: completed\n---\n\n", "its front matter says completed"}, {"proposals/a.md", "", "a proposal, by its folder"},
-		{"proposals/README.md", "", ""}, {"docs/ROADMAP.md", "", "a plan"}, {"roadmap/a.md", "", "a plan"}, {"slides/a.md", "", "in a folder named slides"}, {"examples/a.md", "", "in a folder named examples"},
+		{"proposals/README.md", "", ""}, {"docs/ROADMAP.md", "", "a plan"}, {"roadmap/a.md", "", "a plan"}, {"slides/a.md", "", "in a folder named slides"}, {"docs/sample-policy.md", "", "a form"}, {"examples/a.md", "", "in a folder named examples"},
 		{"docs/a.md", "---\nstatus: rejected\n---\n\n", "its front matter says rejected"},
 		{"docs/a.md", "Wer ein Boot leiht, der zeigt seine Karte am Tor. " + strings.Repeat("Die Karte liegt am Tor und wird am Abend dort wieder abgeholt. ", 12) + "\n\n", "not in English"},
 		{"definition-of-done/a.md", "", ""}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},

@@ -168,26 +168,14 @@ func speaksOfPeople(ws []string) bool {
 	return slices.ContainsFunc(ws, func(w string) bool { return personNoun(singular(strings.Trim(w, ".'’"))) })
 }
 
-// isProgram reports whether a block of code is of a program: what it prints as help, by its
-// language or, where it names none, by how a line of it begins.
+// isProgram reports whether a block of code is of a program: by its language or, where it names
+// none, by how a line of it begins.
 func (b block) isProgram() bool {
-	options := 0
-	for _, l := range b.lines {
-		if option.MatchString(l) {
-			options++
-		}
-	}
-	if options > 3 {
-		return true
-	}
 	if b.lang != "" {
 		return in("python py python3 pycon js javascript jsx ts typescript tsx go golang java kotlin rust ruby rb php c cpp c++ csharp cs swift scala elixir dart", strings.ToLower(b.lang))
 	}
 	return slices.ContainsFunc(b.lines, program.MatchString)
 }
-
-// option is a line of help: a flag, and behind a gap what it does.
-var option = regexp.MustCompile(`^\s+(?:-\w, +)?--[\w.\[\]-]+(?:=\S+)?(?:\s{2,}\S|\s*$)`)
 
 var program = regexp.MustCompile(`^\s*(?:>>> |import \w|from [\w.]+ import |def \w|class \w|@\w|const \w+ =|func \w|(?:GET|POST|PUT|PATCH|DELETE) /)`)
 
