@@ -4,30 +4,27 @@
 //
 // # What it reads
 //
-//   - policies: a heading that obliges, with what stands below it; the paragraphs and lists of
-//     a section that oblige people, whole, so that their conditions stay. Where a document is
-//     about how people work, weaker words count, and in a charter what is done or may be done
-//   - processes: a heading that names an activity, or a sentence that says what for, above
-//     an ordered list, a list of instructions, commands or prose that instructs; Diagnosis,
-//     Mitigation and the like of a runbook; in a charter, what people do in turn. One command
-//     is one only where the heading says what it is for, one sentence only in a runbook. A section that obliges as often as it
-//     instructs is neither a policy nor a process, and a finding counts it
-//   - decisions: the section of an ADR that states the decision; not one
-//     that was given up, and one that is only proposed says so in its title
-//   - roles: tables, lists and sub-headings of a section about roles, and an office that a
-//     heading names, where the text says what its holders are or do, and not how many they
-//     are, how they come to it or what they must do; "The X is responsible for …", first in
+//   - policies: the paragraphs and lists of a section that oblige people, whole, so that their
+//     conditions stay, and a heading that obliges, with what stands below it. Where a document
+//     is about how people work, weaker words count, and in a charter what is done or may be done
+//   - processes: a heading that names an activity, or a sentence that says what for, above an ordered
+//     list, instructions or commands; a noun only above steps or commands; Diagnosis, Mitigation and
+//     the like of a runbook; in a charter, what people do in turn. A section that obliges as often as
+//     it instructs is neither a policy nor a process, and a finding counts it
+//   - decisions: the section of an ADR that states the decision; not one that was given up or refused,
+//     and one that is only proposed says so in its title
+//   - roles: tables, lists and sub-headings of a section about roles, and an office that a heading
+//     names, where the text says what its holders are or do; "The X is responsible for …", first in
 //     a section
-//   - systems: tables and lists of a section about tools, systems or
-//     services; "X is a … service"; what a README says its repository is
-//   - terms: definition lists; lists, paragraphs and sub-headings of a glossary; tables
-//     with a column of terms; "What is X?"; "An *X* is a …"
-//   - artifacts: files that a table or list explains
+//   - systems and artifacts: tables and lists of a section about them; "X is a … service"
+//   - terms: definition lists; lists, paragraphs and sub-headings of a glossary; tables with a column
+//     of terms; "What is X?"; "An *X* is a …"
 //
-// What a section is about is told by its heading, else by the nearest heading above it,
-// else by the file or folder. Licences and tables of contents are passed over, minutes, reports,
-// forms, what three documents of a folder have of a form, what its folder or front matter calls done, rejected or archived, and what only weighs: context,
-// motivation, alternatives, risks. Of a product that others install or import, the manual tells no rule or procedure of the team.
+// What a section is about is told by its heading, else by the nearest heading above it, else by the
+// file or folder. It passes over licences and tables of contents; what is not in English; minutes,
+// plans, proposals, examples and forms; what a folder or the front matter calls done, rejected or
+// archived; invitations, and what only weighs, as context and alternatives. Specifications, references of
+// an interface and manuals for users tell no rule or procedure of the team.
 //
 // # What an atom holds
 //

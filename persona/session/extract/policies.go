@@ -231,18 +231,12 @@ func (b block) list(d *document, named bool) (weight int, says string) {
 	switch {
 	case 2*leading(b.items) > len(b.items):
 		return 0, "" // steps, each under what is done in it
-	case oblige == 0 && named && len(b.items) > 1 && tells(b.items) && d.rulebook():
+	case oblige == 0 && named && len(b.items) > 1 && 3*countInstructions(b.items) >= 2*len(b.items) && d.rulebook():
 		return 4, b.items[0].run.text
 	case oblige >= 3 && oblige == len(b.items) && weight >= 3:
 		weight += 5 // a list of nothing but rules
 	}
 	return weight, says
-}
-
-// tells reports whether the items of a list tell somebody to do something, by more than a
-// link.
-func tells(items []item) bool {
-	return 3*countInstructions(items) >= 2*len(items) && !areLinksOnly(items)
 }
 
 // The headings of text that is no rule and no procedure, whatever it says.

@@ -71,9 +71,7 @@ func (s *section) newDefinition(name, text string, b block, score int) candidate
 	if ws := words(text); c.about != "" && len(ws) > 0 && in("is are means refers describes denotes was has provides", ws[0]) {
 		c.about = clip(name+" "+firstSentence(text), maxDescription) // a sentence needs its subject
 	}
-	if c.kind = s.topic().lists(); c.kind != role && filename(name) {
-		c.kind = artifact
-	}
+	c.kind = s.topic().lists()
 	c.title, c.aliases = splitAlias(name)
 	c.title = capital(c.title)
 	c.evidence = []evidence{{doc: s.doc, from: b.from, to: b.to, quote: []string{name + ": " + text}, passage: []block{b}}}
@@ -203,9 +201,6 @@ func (s *section) definitionTable(b block) []candidate {
 	}
 	var out []candidate
 	for _, it := range b.items {
-		if n >= len(it.cells) || x >= len(it.cells) {
-			continue
-		}
 		title, text := it.cells[n].text, it.cells[x].text
 		code := len(it.cells[n].spans) > 0 && it.cells[n].spans[0].kind == codeSpan && t != systems
 		if !name(title, code) || len(words(text)) < 3 || in("to for none no if see", words(text)[0]) {
