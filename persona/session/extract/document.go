@@ -136,8 +136,7 @@ func parse(f file) *document {
 	return d
 }
 
-// isForeign reports whether the sentences of d are in another language than English: of their words
-// hardly one is of those that English cannot do without.
+// isForeign reports whether d is not in English: hardly a word is one that English cannot do without.
 func (d *document) isForeign() bool {
 	all, english := 0, 0
 	for _, s := range d.sections {

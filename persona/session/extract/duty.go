@@ -82,7 +82,7 @@ var duties = compilePatterns([]duty{
 
 // customs are how a document that governs says what holds, without a word that obliges.
 var customs = compilePatterns([]duty{
-	{"<is are be been / agreed approved elected appointed nominated selected chosen removed established dissolved amended made decided reviewed given granted managed handled / by with through at to", 2},
+	{"<is are be been / agreed approved elected appointed nominated selected chosen removed dissolved amended made decided reviewed given granted managed handled / by with through at to", 2},
 	{"<@person / will shall", 2},
 	{"<@person / may", 2},
 	{"<given have has for of within / @number / days hours weeks months years", 2},

@@ -19,7 +19,7 @@ const manuals = "doc docs documentation site website www manual guide guides tut
 var (
 	top        = "(?i)^(?:" + strings.ReplaceAll(manuals, " ", "|") + ")/(?:[^/]+/)?"
 	installing = regexp.MustCompile(top + `(?:install(?:ation|ing)?|quick[-_]?start|getting[-_]started)[/.]`)
-	using      = regexp.MustCompile(top + `(?:users?|user[-_]?guide|usage|using|tutorials?|operator-manual|manpage|cookbook|tips-and-tricks)[/.]`)
+	using      = regexp.MustCompile(top + `(?:users?|user[-_]?guide|usage|using|tutorials?|operator-manual|manpage|cookbook|tips-and-tricks|configuration|configuring)[/.]`)
 )
 
 // hasProduct reports whether a repository holds a product that others install or import: its
@@ -92,8 +92,11 @@ func (d *document) isReference() bool {
 	return len(said) > 1
 }
 
-// withoutManual takes rules and procedures out of what the pages of a product's manual say, and
-// of those in a folder with the reference of an interface, and tells of the pages that lose some.
+// making are the words of a heading for those who make or install a product.
+var making = regexp.MustCompile(`(?i)\b(?:install|set(?:ting)? ?up|quick ?start|start(?:ed|ing)?|build|develop|contribut|test|releas|deploy|debug|lint|maint|upgrad|migrat)|^(?:on|from|via|with) `)
+
+// withoutManual takes rules and procedures out of the pages of a product's manual and of an interface's
+// reference, and how the product is used out of its README, and tells of the pages that lose some.
 func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 	product, references := hasProduct(files, docs), map[string]int{}
 	for _, d := range docs {
@@ -103,6 +106,11 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 	}
 	for _, d := range docs {
 		n := len(d.found)
+		if product && slices.Contains(readmes, d.path) {
+			d.found = slices.DeleteFunc(d.found, func(c candidate) bool {
+				return c.kind == process && !making.MatchString(c.title) && !making.MatchString(c.under)
+			})
+		}
 		if d.isOfTeam() || !(product && d.isManual()) && !forUsers.MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference() {
 			continue
 		}

@@ -338,17 +338,12 @@ func (d *document) isGuide() bool {
 // date is a full date in the name of a file. A rule may well be of a year; minutes are of a day.
 var date = regexp.MustCompile(`(?:^|[^0-9])(?:19|20)[0-9]{2}(?:-[01][0-9]-|_[01][0-9]_|\.[01][0-9]\.|[01][0-9])[0-3][0-9](?:[^0-9]|$)`)
 
-// shelfPenalty returns how much less a document counts that is kept and not lived by: in an archive,
-// of a year before this one, minutes, a retrospective, an example, a proposal.
+// shelfPenalty returns how much less a document counts that is kept and not lived by: that is old, of a
+// year before this one, notes, an example.
 func (d *document) shelfPenalty(thisYear string) int {
 	n := 0
 	for _, part := range d.parts() {
-		switch {
-		case in("old deprecated legacy", part):
-			n += 20
-		case century.MatchString(part) && part < thisYear:
-			n += 10
-		case in("faq faqs components notes example sample", part):
+		if century.MatchString(part) && part < thisYear || in("old deprecated legacy faq faqs components notes example sample", part) {
 			n += 10
 		}
 	}

@@ -187,7 +187,7 @@ func (s *section) pieces(named bool) []piece {
 }
 
 // describesItself are the words of an opening about the document it opens.
-var describesItself = regexp.MustCompile(`(?i)\bthis (?:document|page|guide|handbook|section|article) (?:is|provides|describes|outlines|defines|covers|contains|explains|lists|details|aims|serves|sets)\b`)
+var describesItself = regexp.MustCompile(`(?i)\bthis (?:document|page|guide|handbook|section|article) (?:is|provides|describes|outlines|defines|covers|contains|explains|lists|details|aims|serves|sets|establishes)\b`)
 
 // under is a list with its lead, which says what its items are: rules, or none.
 func (p piece) under(lead string, list block, own piece) piece {
@@ -252,7 +252,7 @@ var asides = []struct {
 	titles string
 }{
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
-	{warned, strings.HasPrefix, "why |what happens |what if |so what"},
+	{warned, strings.HasPrefix, "why |please |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|results|example|no longer|deprecated|legacy"},
 	{warned, equal, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
 	{weighed, equal, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +

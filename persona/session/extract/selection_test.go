@@ -48,7 +48,7 @@ func TestPagesOfAManual(t *testing.T) {
 	}{
 		{"docs/install.md docs/user/paint.md", 0}, {"docs/getting_started.md docs/source/tutorials/paint.md", 0},
 		{"docs/usage/paint.md", 1}, {"docs/install.md", 1}, {"teams/install.md docs/usage/paint.md", 2}, {"docs/install.md teams/usage/paint.md", 2},
-		{"docs/boats/red/install.md docs/usage/paint.md", 2}, {"docs/user/paint.md", 0}, {"docs/cookbook.md docs/install.md", 0},
+		{"docs/boats/red/install.md docs/usage/paint.md", 2}, {"docs/user/paint.md", 0}, {"docs/cookbook.md docs/install.md", 0}, {"docs/configuration/paint.md docs/install.md", 0},
 	} {
 		files := []string{"README.md", "# Boats\n\nWelcome.\n"}
 		for _, p := range strings.Fields(tt.pages) {

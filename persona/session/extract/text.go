@@ -206,7 +206,7 @@ func sentences(text string) []string {
 		for end < len(text) && strings.IndexByte(`"')]`, text[end]) >= 0 {
 			end++
 		}
-		if end < len(text) && text[end] != ' ' || c == '.' && endsInAbbreviation(text[start:i]) || !opens(text[start:i], text[end:]) {
+		if end < len(text) && (text[end] != ' ' || text[end-1] == ')' && end+1 < len(text) && text[end+1] >= 'a' && text[end+1] <= 'z') || c == '.' && endsInAbbreviation(text[start:i]) || !opens(text[start:i], text[end:]) {
 			continue
 		}
 		out = append(out, strings.TrimSpace(text[start:end]))
@@ -259,7 +259,7 @@ func described(text string) string {
 // nothing, and points to nothing above or below it.
 func standsAlone(sentence string) bool {
 	sentence = stripLabel(sentence)
-	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) || pointing.MatchString(sentence) || len(words(sentence)) < 6 && endsWithPronoun.MatchString(sentence) {
+	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) || pointing.MatchString(sentence) {
 		return false
 	}
 	head, _, ok := strings.Cut(sentence, ", ")
@@ -277,12 +277,9 @@ func standsAlone(sentence string) bool {
 	return true
 }
 
-// endsWithPronoun is the end of a sentence that may well not say what it is about.
-var endsWithPronoun = regexp.MustCompile(`(?i)\b(?:it|them)[.!]?$`)
-
 // pointing are the words of a sentence that sends to what stands above or below it, and of one that
 // announces a list within itself.
-var pointing = regexp.MustCompile(`(?i)(?:\bthe|\bas|\bsee|ed|own|ven|out|find|found) (?:above|below)\b|\b(?:above|below)(?:[.,;:)]|$)|\b(?:the|these|as) following\b|^(?:here|there) are (?:some|the)\b|\b(?:this|these|those)(?: (?:is|are|by|in|to|for|with|and|or|as|when|if|can|should|must|will|may)\b|[.,;:)]|$)|[a-z]: [A-Z].*[^.!]$|; (?:or|and)$`)
+var pointing = regexp.MustCompile(`(?i)(?:\bthe|\bas|\bsee|ed|own|ven|out|find|found) (?:above|below)\b|\b(?:above|below)(?:[.,;:)]|$)|\b(?:the|these|as) following\b|^(?:here|there) are (?:some|the)\b|\b(?:this|these|those)(?: (?:is|are|by|in|to|for|with|and|or|as|when|if|can|should|must|will|may)\b|[.,;:)]|$)|[a-z]: [A-Z].*[^.!]$|; (?:or|and)$|^(?:\S+ ){1,4}(?:it|them)[.!]?$`)
 
 // withLimits returns a sentence of text with what limits it behind it, as "Unless …" and "This does
 // not hold for …"; up to twice maxDescription long, so that no condition is cut off. ok tells

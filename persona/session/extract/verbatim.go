@@ -78,7 +78,7 @@ func (e evidence) announces() string {
 	if len(all) == 0 || all[len(all)-1].code {
 		return ""
 	}
-	if last := all[len(all)-1].text; strings.HasSuffix(last, ":") || strings.HasSuffix(last, ";") {
+	if last := all[len(all)-1].text; strings.HasSuffix(last, ":") || strings.HasSuffix(last, ";") || strings.HasSuffix(last, " is below.") || strings.HasSuffix(last, " are below.") {
 		return last
 	}
 	return ""
