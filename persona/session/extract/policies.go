@@ -254,14 +254,12 @@ var asides = []struct {
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
 	{warned, strings.HasPrefix, "why |please |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|results|example|no longer|deprecated|legacy"},
-	{warned, equal, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
-	{weighed, equal, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+	{warned, strings.EqualFold, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
+	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline"},
 }
-
-func equal(a, b string) bool { return a == b }
 
 // isKnownHeading reports whether a heading is one of those.
 func isKnownHeading(title, as string) bool {
