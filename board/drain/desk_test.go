@@ -4,15 +4,19 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // atDesk is a world whose sessions do something at their desk and then emit an atom.
@@ -200,6 +204,54 @@ func TestChecksOpenNoSecrets(t *testing.T) {
 		cfg.Pipeline.Validate, cfg.Pipeline.CheckTimeout, cfg.Sandbox.Read = [][]string{{"true"}}, time.Minute, []string{place}
 		if _, err := b.examine(t.Context(), w.repo, checkJob{commit: tip, cfg: cfg}); code(err) != want {
 			t.Errorf("%s: %v, want %s", place, err, want)
+		}
+	}
+}
+
+// A source that every parser of its language refuses is a finding, unless it did not parse
+// before either. What a parser says of anything else is none.
+func TestChecksParse(t *testing.T) {
+	w := newWorld(t, paid)
+	tip, err := w.repo.Ref("refs/heads/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	for name, script := range map[string]string{
+		"python3": "#!/bin/sh\nif grep -q bad; then echo 'SyntaxError: invalid syntax'; exit 1; fi\n",
+		"node":    "#!/bin/sh\ncase \"$*\" in *module*) word=require;; *) word=import;; esac\nif grep -q -e $word -e bad; then echo 'SyntaxError: not here'; exit 1; fi\ngrep -q sick && exit 1; exit 0\n",
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	b := Bench{Temp: t.TempDir(), Environ: os.Environ(), Now: w.time, Say: func(string) {}}
+	for _, c := range []struct {
+		path, before, after string
+		bad                 bool
+	}{
+		{"a.py", "", "good", false},
+		{"a.py", "good", "bad", true},
+		{"a.py", "bad", "bad still", false},
+		{"a.py", "good", "", false},
+		{"a.js", "", "import x", false},
+		{"a.js", "", "require x", false},
+		{"a.js", "", "bad", true},
+		{"a.js", "", "bad </a>", false},
+		{"a.js", "", "sick", false},
+		{"a.txt", "", "bad", false},
+	} {
+		e := pipeline.Edit{Path: c.path, NewMode: "100644"}
+		if c.before != "" {
+			e.Before = []byte(c.before)
+		}
+		if c.after != "" {
+			e.After = []byte(c.after)
+		}
+		r, err := b.examine(t.Context(), w.repo, checkJob{commit: tip, cfg: config.Default(), files: []pipeline.Edit{e}, parse: true})
+		if err != nil || slices.ContainsFunc(r.Findings, func(f policy.Finding) bool { return f.Code == "parse_failed" }) != c.bad {
+			t.Errorf("%s, %q to %q: %v, %v", c.path, c.before, c.after, r.Findings, err)
 		}
 	}
 }
