@@ -398,7 +398,7 @@ func (s slowStatus) addLines(line func(key, format string, args ...any)) {
 		}
 	}
 	if len(counts) > 0 {
-		line("proposals", "%s", strings.Join(counts, ", ")+" open")
+		line("requests", "%s open; odd gate proposals list shows what agents and odd ask of a person", strings.Join(counts, ", "))
 	}
 	if s.Next != "" {
 		line("next", "%s", s.Next)
