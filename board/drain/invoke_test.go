@@ -410,6 +410,21 @@ func TestAValidatorSeesWhatWaits(t *testing.T) {
 	}
 }
 
+// A session whose program is not installed is refused before anything is reserved for it.
+func TestInvokeWithoutItsProgram(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	w.commit(repo.Changes{"odd.toml": []byte(strings.Replace(w.read("refs/heads/main", "odd.toml"), `"true"`, `"no-such-agent"`, 1))}, "another agent")
+	w.o.Substrate = nil
+	before, _ := w.repo.Ref("refs/heads/main")
+	if _, err := w.invoke(1); code(err) != "no-program" {
+		t.Error(err)
+	}
+	if after, _ := w.repo.Ref("refs/heads/main"); after != before {
+		t.Error("it wrote to the board")
+	}
+}
+
 // In a drain nobody answers: an engagement that needs somebody is refused.
 func TestNobodyAnswersADrain(t *testing.T) {
 	t.Parallel()
