@@ -257,3 +257,18 @@ func TestTwoDrainsOneDollar(t *testing.T) {
 		t.Errorf("reserved in all: %s, %v", all.total(), err)
 	}
 }
+
+// A session that no task asked for pauses the board like any other once the month is past its hard stop.
+func TestAnInvocationPauses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	e := finds("x")
+	e.Usage = session.Usage{Turns: 1, Cost: 2_000_000, CostKnown: true}
+	w.answer = answers(e)
+	if r, err := w.invoke(1); code(err) != "budget" || len(r.Said) != 1 || r.Said[0].Outcome != "completed" {
+		t.Errorf("the session: %+v, %v", r, err)
+	}
+	if _, err := w.drain(t.Context()); code(err) != "paused" {
+		t.Errorf("the drain after it: %v", err)
+	}
+}
