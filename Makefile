@@ -1,5 +1,7 @@
 # Go 1.26 is all it takes. Every target is one command on a clean clone.
 export CGO_ENABLED := 0
+# For every go alike, so that none compiles again what another has.
+export GOFLAGS := -trimpath $(GOFLAGS)
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -15,7 +17,7 @@ demo: build
 
 test: export TMPDIR ?= $(shell .ci/tmp)
 test:
-	go vet ./... && go test -timeout 30m -trimpath -vet=off -ldflags='-s -w' ./...
+	go vet ./... && go test -timeout 30m -vet=off -ldflags='-s -w' ./...
 
 # The packages under the race detector, which needs a C compiler; not part of make test.
 race: export CGO_ENABLED := 1
@@ -48,10 +50,10 @@ interop: build
 	@for s in testscripts/interop/*.sh; do echo "== $$s"; sh $$s bin/odd || exit 1; done
 
 install:
-	go install -trimpath ./cmd/odd
+	go install ./cmd/odd
 
 build:
-	@go build -trimpath -o bin/odd ./cmd/odd
+	@go build -o bin/odd ./cmd/odd
 
 # What a person can install, for every system; nothing is published. See .ci/release.
 OUT ?= dist
