@@ -60,16 +60,12 @@ func (s *section) soundOf(cs []candidate) []candidate {
 			cs[i].title = capital(rest)
 		}
 	}
-	return slices.DeleteFunc(cs, func(c candidate) bool { return !s.sound(c) || c.kind == role && s.doc.decides }) // there as often a program
+	return slices.DeleteFunc(cs, func(c candidate) bool { return !s.sound(c) || c.kind == role && (s.doc.decides || s.level < 2 && s.doc.isGuide()) }) // there as often a program
 }
 
 // sound holds what every reader must: a name, and lines that exist.
 func (s *section) sound(c candidate) bool {
-	if c.title == "" || len(c.evidence) == 0 {
-		return false
-	}
-	e := c.evidence[0]
-	return e.from >= 1 && e.to >= e.from && e.to <= len(s.doc.lines)
+	return c.title != "" && len(c.evidence) > 0 && c.evidence[0].from >= 1 && c.evidence[0].to >= c.evidence[0].from && c.evidence[0].to <= len(s.doc.lines)
 }
 
 // merge makes one candidate of all that name one thing of one kind, and then of

@@ -84,7 +84,7 @@ func (s *section) leadsToDuties() bool {
 }
 
 // pointsElsewhere begins a text that says where a role is described.
-var pointsElsewhere = regexp.MustCompile(`^(?:To (?:see|learn|find)|See|Please see|For (?:more|details)) |\.md\b|\b(?:is|are) (?:available (?:here|at|in|on)|described|documented)\b`)
+var pointsElsewhere = regexp.MustCompile(`^(?:To (?:see|learn|find)|See|Please see|For (?:more|details)|Thank you|(?:Official )?[Ll]ist of) |\.md\b|\b(?:is|are) (?:available (?:here|at|in|on)|described|documented)\b`)
 
 // holdsCourse reports whether s holds a list of steps.
 func (s *section) holdsCourse() bool {
@@ -101,7 +101,7 @@ func (s *section) holdsCourse() bool {
 // in its name, or a verb alone.
 func isStep(title string) bool {
 	ws := words(title)
-	return len(ws) == 1 && imperative(ws[0]) || slices.ContainsFunc(ws, func(w string) bool { return in("with to from by at into about until as", w) })
+	return len(ws) == 1 && imperative(ws[0]) || slices.ContainsFunc(ws, func(w string) bool { return in("with to from by at into about until as across", w) })
 }
 
 // tellsOf reports whether s says what those in an office are or do: its first sentence speaks of

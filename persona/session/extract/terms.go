@@ -71,7 +71,9 @@ func (s *section) newDefinition(name, text string, b block, score int) candidate
 	if ws := words(text); c.about != "" && len(ws) > 0 && in("is are means refers describes denotes was has provides", ws[0]) {
 		c.about = clip(name+" "+firstSentence(text), maxDescription) // a sentence needs its subject
 	}
-	c.kind = s.topic().lists()
+	if c.kind = s.topic().lists(); c.kind != role && filename(name) {
+		c.kind = artifact
+	}
 	c.title, c.aliases = splitAlias(name)
 	c.title = capital(c.title)
 	c.evidence = []evidence{{doc: s.doc, from: b.from, to: b.to, quote: []string{name + ": " + text}, passage: []block{b}}}
