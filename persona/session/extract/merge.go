@@ -60,7 +60,9 @@ func (s *section) soundOf(cs []candidate) []candidate {
 			cs[i].title = capital(rest)
 		}
 	}
-	return slices.DeleteFunc(cs, func(c candidate) bool { return !s.sound(c) || c.kind == role && (s.doc.decides || s.level < 2 && s.doc.isGuide()) }) // there as often a program
+	return slices.DeleteFunc(cs, func(c candidate) bool {
+		return !s.sound(c) || c.kind == role && (s.doc.decides || s.level < 2 && s.doc.isGuide())
+	}) // there as often a program
 }
 
 // sound holds what every reader must: a name, and lines that exist.
