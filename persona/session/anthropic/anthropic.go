@@ -119,7 +119,7 @@ func (m *model) post(ctx context.Context, body []byte, progress func(string)) (*
 		return nil, &endpoint.Problem{Err: err}
 	}
 	defer stream.Close()
-	if status != statusOK {
+	if status/100 != 2 {
 		return nil, refusal(status, stream)
 	}
 	var a answer
@@ -127,8 +127,11 @@ func (m *model) post(ctx context.Context, body []byte, progress func(string)) (*
 		if err != nil {
 			return nil, &endpoint.Problem{Err: err}
 		}
-		if p := a.hear([]byte(e.Data), progress); p != nil {
+		if p := a.hear(e.Type, e.Data, progress); p != nil {
 			return nil, p
+		}
+		if a.whole {
+			break
 		}
 	}
 	switch {
@@ -140,12 +143,8 @@ func (m *model) post(ctx context.Context, body []byte, progress func(string)) (*
 	return &a, nil
 }
 
-// statusOK is the status of every answer that is a stream, and mostRefusal bounds what
-// is read of any other.
-const (
-	statusOK    = 200
-	mostRefusal = 64 << 10
-)
+// mostRefusal bounds what is read of an answer that is no stream.
+const mostRefusal = 64 << 10
 
 // refusal reads an answer that is no stream, which may be the API's or something's on
 // the way there.

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -270,6 +271,47 @@ func TestRecordingsHoldNoSecret(t *testing.T) {
 	}
 }
 
+// What an answer has around its words does not cost it: proxies and later versions of the API
+// add events, and what they hold is theirs.
+func TestStrangeEvents(t *testing.T) {
+	t.Parallel()
+	words := [][2]string{
+		{"", `{"type":"message_start","message":{"model":"acme-large","usage":{"input_tokens":100.0,"output_tokens":1}}}`},
+		{"", `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`},
+		{"", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}`},
+		{"", `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}`},
+		{"", `{"type":"message_stop"}`},
+		{"", `[DONE]`},
+	}
+	strange := [][2]string{{"ping", ""}, {"", " "}, {"ping", "{}"}, {"", `{"type":"new_thing","delta":5,"index":"x"}`},
+		{"", `{"type":"content_block_delta","index":0,"delta":{"type":"new_delta","text":{"a":1}}}`}}
+	var a answer
+	for i, e := range words {
+		list := [][2]string{e}
+		if i == 2 {
+			list = append(slices.Clone(strange), e)
+		}
+		for _, e := range list {
+			if p := a.hear(e[0], e[1], func(string) {}); p != nil {
+				t.Fatalf("%q: %v", e, p)
+			}
+		}
+	}
+	if r := a.reply(""); !a.whole || r.Message.Text != "hi" || r.Tokens.Input != 100 || r.Tokens.Output != 2 {
+		t.Errorf("%+v", r)
+	}
+	for data, kind := range map[string]string{`{"error":{"type":"overloaded_error","message":"Later"}}`: "overloaded_error", "gateway gone": ""} {
+		if p := new(answer).hear("error", data, nil); p == nil || p.Kind != kind || p.Text == "" {
+			t.Errorf("%s: %+v", data, p)
+		}
+	}
+	for _, data := range []string{`{"type":"content_block_start","index":0,"content_block":null}`, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":5}}`, "{"} {
+		if new(answer).hear("", data, nil) == nil {
+			t.Errorf("%s is taken", data)
+		}
+	}
+}
+
 // FuzzHear takes events from any server: whatever they are, the answer that they make is
 // JSON that can be sent back.
 func FuzzHear(f *testing.F) {
@@ -282,10 +324,8 @@ func FuzzHear(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		var a answer
-		for line := range bytes.Lines(stream) {
-			if a.hear(bytes.TrimPrefix(line, []byte("data: ")), func(string) {}) != nil {
-				continue
-			}
+		for line := range strings.Lines(string(stream)) {
+			_ = a.hear("", strings.TrimPrefix(line, "data: "), func(string) {})
 		}
 		r := a.reply("acme-large")
 		if r.Message.Native != nil && !json.Valid(r.Message.Native) {

@@ -31,67 +31,111 @@ type part struct {
 
 // usage is what the API counts; what an event does not tell stays as it was.
 type usage struct {
-	Input      int64 `json:"input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	CacheRead  int64 `json:"cache_read_input_tokens"`
-	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	Input      float64 `json:"input_tokens"`
+	Output     float64 `json:"output_tokens"`
+	CacheRead  float64 `json:"cache_read_input_tokens"`
+	CacheWrite float64 `json:"cache_creation_input_tokens"`
 }
 
 // failure is why the API does not answer.
 type failure struct{ Type, Message string }
 
-// event is one of the stream, of whichever type.
+// event is one of the stream, of a type that says something to odd.
 type event struct {
-	Type    string
 	Message struct {
 		Model string
 		Usage *usage
 	}
 	Index int
 	Block json.RawMessage `json:"content_block"`
-	Delta struct {
-		Type, Text, Thinking, Signature string
-		PartialJSON                     string `json:"partial_json"`
-		Stop                            string `json:"stop_reason"`
-	}
+	Delta json.RawMessage
 	Usage *usage
 	Error failure
 }
 
-// hear takes one event. The API may add types of events, which say nothing to odd.
-func (a *answer) hear(data []byte, progress func(string)) *endpoint.Problem {
-	e := event{Usage: &a.used}
-	e.Message.Usage = &a.used
-	if err := json.Unmarshal(data, &e); err != nil {
+// delta is what an event adds, of a type that says something to odd.
+type delta struct {
+	Text, Thinking, Signature string
+	PartialJSON               string `json:"partial_json"`
+	Stop                      string `json:"stop_reason"`
+}
+
+// hear takes one event by its name and its data. The API may add types of events and of
+// what they add, whatever these hold; they say nothing to odd.
+func (a *answer) hear(name, data string, progress func(string)) *endpoint.Problem {
+	data = strings.TrimSpace(data)
+	if data == "" || a.whole {
+		return nil
+	}
+	bad := func(err error) *endpoint.Problem {
 		return &endpoint.Problem{Err: fmt.Errorf("an event of the answer: %w", err)}
 	}
-	switch e.Type {
-	case "error":
-		return &endpoint.Problem{Kind: e.Error.Type, Text: e.Error.Message}
+	of := kind{}
+	err := json.Unmarshal([]byte(data), &of)
+	if of.Type = cmp.Or(of.Type, name); err != nil && of.Type != "error" {
+		return bad(err)
+	}
+	switch of.Type {
+	case "message_stop":
+		a.whole = true
+		return nil
+	case "error", "message_start", "content_block_start", "content_block_delta", "message_delta":
+	default:
+		return nil
+	}
+	e := event{Usage: &a.used}
+	e.Message.Usage = &a.used
+	err = json.Unmarshal([]byte(data), &e)
+	if of.Type == "error" {
+		return &endpoint.Problem{Kind: e.Error.Type, Text: cmp.Or(e.Error.Message, data)}
+	}
+	if err != nil {
+		return bad(err)
+	}
+	switch of.Type {
 	case "message_start":
 		a.model = e.Message.Model
 	case "content_block_start":
 		p := &part{began: e.Block}
-		if err := json.Unmarshal(e.Block, p); err != nil || e.Index != len(a.blocks) {
-			return &endpoint.Problem{Err: fmt.Errorf("block %d of the answer does not begin as one", e.Index)}
+		if err := json.Unmarshal(e.Block, p); err != nil || p.Type == "" || e.Index != len(a.blocks) {
+			return bad(fmt.Errorf("block %d does not begin as one", e.Index))
 		}
 		a.blocks = append(a.blocks, p)
-	case "content_block_delta":
-		if e.Index < 0 || e.Index >= len(a.blocks) {
-			return &endpoint.Problem{Err: fmt.Errorf("block %d of the answer goes on and did not begin", e.Index)}
+	default:
+		if err := a.add(of.Type, e, progress); err != nil {
+			return bad(err)
 		}
-		p := a.blocks[e.Index]
-		p.text.WriteString(e.Delta.Text)
-		p.args.WriteString(e.Delta.PartialJSON)
-		p.thought.WriteString(e.Delta.Thinking)
-		p.signed.WriteString(e.Delta.Signature)
-		if e.Delta.Type == "text_delta" {
-			progress(e.Delta.Text)
+	}
+	return nil
+}
+
+// add takes what an event adds to the answer or to one of its blocks.
+func (a *answer) add(typ string, e event, progress func(string)) error {
+	var is kind
+	var d delta
+	if err := json.Unmarshal(e.Delta, &is); err != nil {
+		return err
+	}
+	switch is.Type {
+	case "", "text_delta", "input_json_delta", "thinking_delta", "signature_delta":
+		if err := json.Unmarshal(e.Delta, &d); err != nil {
+			return err
 		}
-	case "message_delta":
-		a.stop = cmp.Or(e.Delta.Stop, a.stop)
-	case "message_stop":
-		a.whole = true
+	}
+	if typ == "message_delta" {
+		a.stop = cmp.Or(d.Stop, a.stop)
+		return nil
+	}
+	if e.Index < 0 || e.Index >= len(a.blocks) {
+		return fmt.Errorf("block %d goes on and did not begin", e.Index)
+	}
+	p := a.blocks[e.Index]
+	p.text.WriteString(d.Text)
+	p.args.WriteString(d.PartialJSON)
+	p.thought.WriteString(d.Thinking)
+	p.signed.WriteString(d.Signature)
+	if d.Text != "" {
+		progress(d.Text)
 	}
 	return nil
 }
@@ -156,9 +200,13 @@ func (p *part) arguments() json.RawMessage {
 	return p.Input
 }
 
+// mostTokens is more than any answer has; a larger count is a fault of the server.
+const mostTokens = 1 << 40
+
 // tokens are what an answer is billed for.
 func (u usage) tokens() session.Tokens {
-	return session.Tokens{Input: max(u.Input, 0), Output: max(u.Output, 0), CacheRead: max(u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0)}
+	count := func(n float64) int64 { return int64(min(max(n, 0), mostTokens)) }
+	return session.Tokens{Input: count(u.Input), Output: count(u.Output), CacheRead: count(u.CacheRead), CacheWrite: count(u.CacheWrite)}
 }
 
 // stopOf is why an answer ended. A reason that is not known is an end, because what
