@@ -19,7 +19,7 @@ import (
 type proposedAtom struct {
 	okf.Atom
 	at   review.Path
-	hand string // the commit by which a person edited it since it was approved, "" for none
+	hand string // that a person edited it since it was approved, or may have, "" for not
 }
 
 // proposedAtoms returns the atoms that a proposal adds or changes, in the order of its paths.
@@ -52,15 +52,18 @@ func (v *view) readHands(ctx context.Context, p review.Proposal, atoms []propose
 	}
 	for i, a := range atoms {
 		oid, is := last[a.at.Path]
-		if a.at.Base == "" || !is {
-			continue
-		}
-		c, err := v.repo.Commit(oid)
-		if err != nil {
-			return err
-		}
-		if len(c.Trailer("Odd-Task")) == 0 {
-			atoms[i].hand = fmt.Sprintf("%s (%s, %s)", shortID(oid), oneLine(c.Author.Name), c.Author.When.Format(time.DateOnly))
+		switch {
+		case a.at.Base == "":
+		case v.repo.Shallow():
+			atoms[i].hand = "a person may have edited it, which a shallow clone does not tell"
+		case is:
+			c, err := v.repo.Commit(oid)
+			if err != nil {
+				return err
+			}
+			if len(c.Trailer("Odd-Run")) == 0 && c.Author.Email != v.cfg.AgentEmail {
+				atoms[i].hand = fmt.Sprintf("a person edited it in %s (%s, %s)", shortID(oid), oneLine(c.Author.Name), c.Author.When.Format(time.DateOnly))
+			}
 		}
 	}
 	return nil

@@ -93,7 +93,9 @@ func (s source) locateCommitted(ctx context.Context, env Env) (b bundle, err err
 		if bad != nil || !filepath.IsLocal(rel) {
 			return b, usage("%s: not in the repository at %s", s.dir, b.repo.Root())
 		}
-		b.prefix, err = strings.TrimPrefix(filepath.ToSlash(rel), "."), nil
+		if b.prefix, err = filepath.ToSlash(rel), nil; rel == "." {
+			b.prefix = ""
+		}
 	}
 	if err != nil {
 		return b, err
@@ -164,19 +166,23 @@ func (b bundle) tellTwin(env Env, a *okf.Atom) {
 	}
 }
 
-// findAtom finds an atom by a name of okf's, or by its file as the person's shell names it,
-// also with a line behind it. It names the unreadable files beside what it does not find: the
+// findAtom finds an atom by a name of okf's, or else by its file as odd search prints it, also
+// with a line behind it. It names the unreadable files beside what it does not find: the
 // atom may be in one.
 func (b bundle) findAtom(env Env, name string) (*okf.Atom, error) {
-	file, _, _ := strings.Cut(name, ".md:")
-	if rel, err := filepath.Rel(b.root, env.absPath(strings.TrimSuffix(file, ".md")+".md")); err == nil {
-		if a := b.graph.ByPath(filepath.ToSlash(rel)); a != nil {
-			return a, nil
-		}
-	}
 	a, err := b.graph.Find(name)
 	if err == nil {
 		return a, nil
+	}
+	file, _, _ := strings.Cut(name, ".md:")
+	file = strings.TrimSuffix(file, ".md") + ".md"
+	if b.rev != "" {
+		file = filepath.Join(b.repo.Root(), strings.TrimPrefix(file, b.rev+":"))
+	}
+	if rel, bad := filepath.Rel(b.root, env.absPath(file)); bad == nil {
+		if a := b.graph.ByPath(filepath.ToSlash(rel)); a != nil {
+			return a, nil
+		}
 	}
 	if n := b.countUnread(); n > 0 {
 		return nil, fmt.Errorf("%w; it may be in %s that odd cannot read: odd check says why", err, countNoun(n, "file"))

@@ -137,8 +137,8 @@ func runCheck(c *cli.Context, env Env) error {
 	err = printFound(env, o.format, r, okfRules(), b.locateProblems(env, r.Findings, o.notes))
 	if o.format != asJSON {
 		talk(env, "%s", r.summaryLine(o.notes))
-		if b.top == "" && !b.named && r.Status != "OK" {
-			talk(env, "there is no odd.toml here, so each file below was checked as an atom; name the folder of the atoms, or run odd init")
+		if b.top == "" && !b.named && b.rev == "" && r.Status != "OK" {
+			talk(env, "there is no odd.toml here, so each file of this folder was checked as an atom; name the folder of the atoms, or run odd init")
 		}
 	}
 	return orFault(err, r.Status != "OK")

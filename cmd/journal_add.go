@@ -198,7 +198,11 @@ func (p poleFinder) pinPoles(env Env, sides []journal.Pole) string {
 
 // printAdded says where the entry is, and on stderr what its quality is missing.
 func (a addedJSON) printAdded(env Env, asJSON bool) error {
-	talk(env, "added; quality: %v", a.Quality)
+	done := "added; "
+	if a.Commit == "" { // a dry run, or only staged
+		done = ""
+	}
+	talk(env, "%squality: %v", done, a.Quality)
 	for _, c := range a.Quality.Criteria {
 		if !c.Met {
 			talk(env, "  %s: %s", c.Name, c.Reason)

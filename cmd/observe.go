@@ -161,6 +161,9 @@ func (s feed) openSource(env Env) (io.ReadCloser, error) {
 		return io.NopCloser(env.Stdin), nil
 	}
 	f, err := os.Open(env.absPath(string(s)))
+	if program, is := strings.CutPrefix(string(s), "cmd "); err != nil && is {
+		return nil, usage("agent observe: odd starts no program to read from; write %s | odd agent observe --source -", program)
+	}
 	if err != nil {
 		return nil, err
 	}

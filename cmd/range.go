@@ -114,7 +114,7 @@ func newHistoryResult(report verify.Report) historyResult {
 func historyHere(env Env) (*repo.Repo, error) {
 	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
-		return nil, refuse("no-repository", "%s: not a git repository, so there is no history to check; run odd check without --range and --all", env.Dir)
+		return nil, refuse("no-repository", "%s: not a git repository, so there is no history; odd check without --range and --all checks files alone", env.Dir)
 	}
 	if err == nil {
 		err = checkObjectFormat(r)

@@ -198,7 +198,7 @@ func (v *view) proposalCard(ctx context.Context, t board.Task, p review.Proposal
 	var hands []string
 	for _, a := range proposed {
 		if a.hand != "" {
-			hands = append(hands, fmt.Sprintf("%s: a person edited it in %s; odd review %s %[1]s shows what the proposal takes out", a.ID, a.hand, t.ID))
+			hands = append(hands, fmt.Sprintf("%s: %s; odd review %s %[1]s shows what the proposal takes out", a.ID, a.hand, t.ID))
 		}
 	}
 	b.list("warning", hands, fewFiles, "")

@@ -128,7 +128,7 @@ func (v *view) atomBeside(a proposedAtom, texts []citation) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields(fmt.Sprintf("%s %s: %s %s", a.effectWord(), a.Type, a.ID, cell(a.Title))), " "))
 	if a.hand != "" {
-		fmt.Fprintf(&b, "A person edited this atom in %s; see what the proposal takes out of it.\n\n", a.hand)
+		fmt.Fprintf(&b, "Of this atom: %s. See what the proposal takes out of it.\n\n", a.hand)
 	}
 	if before, err := v.repo.Blob(repo.OID(a.at.Base)); a.at.Base != "" && err == nil {
 		b.Write(diff.Diff("a/"+a.at.Path, before, "b/"+a.at.Path, a.Bytes()))

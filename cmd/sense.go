@@ -132,7 +132,7 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 			did += fmt.Sprintf(" (%d ready, as [sense] ready allows)", ready)
 		}
 		talk(env, "sense: %s; %s %s, %d left", countNoun(len(found), "finding"), countNoun(len(in.New), "task"), did, len(in.Left))
-		if len(in.New) > 0 && now.cfg.Sense.Role == "" {
+		if len(in.New) > 0 && now.cfg.Sense.Role == "" && !c.Bool("dry-run") {
 			talk(env, "the tasks have no role, and odd drain runs none without one: odd config set sense.role ROLE for those to come, odd task edit ID --role ROLE for these")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -125,14 +126,14 @@ func (r *Repo) PathLog(ctx context.Context, to OID, path string) iter.Seq2[Commi
 	}
 }
 
-// LastChanges returns for each path the newest commit of to's first parents that changed it, a merge as what it
-// brought. A path that none changed has none.
+// LastChanges returns for each path the newest commit up to to that changed it and is no merge. A path that
+// none changed has none.
 func (r *Repo) LastChanges(ctx context.Context, to OID, paths []string) (map[string]OID, error) {
 	out := map[string]OID{}
-	if err := to.check(); err != nil || len(paths) == 0 {
+	if _, err := r.Commit(to); err != nil || len(paths) == 0 {
 		return out, err
 	}
-	args := []string{"log", "--no-show-signature", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--name-only", "--format=%x00%H", string(to), "--"}
+	args := []string{"-c", "log.showRoot=true", "log", "--no-show-signature", "--topo-order", "--no-merges", "--no-renames", "--name-only", "--format=%x00%H", string(to), "--"}
 	for _, p := range paths {
 		args = append(args, ":(top,literal)"+p)
 	}
@@ -143,8 +144,14 @@ func (r *Repo) LastChanges(ctx context.Context, to OID, paths []string) (map[str
 		}
 		if oid, is := strings.CutPrefix(line, "\x00"); is {
 			at = OID(oid)
-		} else if _, known := out[line]; line != "" && !known {
-			if out[line] = at; len(out) == len(paths) {
+			continue
+		}
+		name := line
+		if s, bad := strconv.Unquote(line); bad == nil && line[0] == '"' { // git quotes a name with a quote or a control character
+			name = s
+		}
+		if _, known := out[name]; name != "" && !known {
+			if out[name] = at; len(out) == len(paths) {
 				break
 			}
 		}

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -72,5 +73,24 @@ func TestRangesAreAsGitHasThem(t *testing.T) {
 		if _, ok := r.straightLine(c[0], c[1]); ok {
 			t.Errorf("%s..%s is no straight line of few commits", c[0], c[1])
 		}
+	}
+}
+
+// LastChanges finds the last commit of each path, in the first commit too, whatever the name, and what a merge brought
+// in where it was made.
+func TestLastChanges(t *testing.T) {
+	ctx := t.Context()
+	r, base := fresh(t, "old.md", "a\n", "t\tt.md", "a\n", `q"q.md`, "a\n", "ä.md", "a\n", "same.md", "a\n")
+	git(t, r.root, "config", "log.showRoot", "false")
+	side := must[OID](t)(r.Make(ctx, []OID{base}, Changes{`q"q.md`: []byte("b\n")}, agent, "x"))
+	main := must[OID](t)(r.Make(ctx, []OID{base}, Changes{"t\tt.md": []byte("b\n")}, agent, "x"))
+	merge := must[OID](t)(r.Make(ctx, []OID{main, side}, Changes{`q"q.md`: []byte("b\n")}, agent, "x"))
+	got := must[map[string]OID](t)(r.LastChanges(ctx, merge, []string{"old.md", "t\tt.md", `q"q.md`, "ä.md", "none.md"}))
+	want := map[string]OID{"old.md": base, "t\tt.md": main, `q"q.md`: side, "ä.md": base}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if _, err := r.LastChanges(ctx, OID(strings.Repeat("1", 40)), []string{"old.md"}); err == nil {
+		t.Error("a commit that is not there has changes")
 	}
 }
