@@ -84,10 +84,16 @@ func merge(cs []candidate) ([]candidate, []clash) {
 			clashes = append(clashes, clash{a.title, a.evidence[0], b.evidence[0]})
 		}
 	})
-	cs = fold(cs, func(c candidate) string { return slug(c.title) }, func(a *candidate, b candidate) {
+	cs = fold(cs, func(c candidate) string { return cmp.Or(wholeSlug(c.title), slug(c.title)) }, func(a *candidate, b candidate) {
 		if a.kind == term {
 			a.kind = b.kind // a glossary may explain what runs, works or is made, too
 		}
+	})
+	taken := map[string]bool{} // long titles may have one id all the same; they are not one concept
+	cs = slices.DeleteFunc(cs, func(c candidate) bool {
+		id := slug(c.title)
+		defer func() { taken[id] = true }()
+		return taken[id]
 	})
 	return cs, clashes
 }
@@ -295,7 +301,7 @@ func rank(cs []candidate, thisYear string) {
 func (d *document) past() string {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
 	at := slices.IndexFunc(folders, func(f string) bool {
-		return in("minutes reports archive archives archived attic completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides meetings retro examples samples tutorial tutorials quickstart news", f)
+		return in("minutes reports archive archives archived attic historical legacy deprecated completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides meetings retro examples samples tutorial tutorials quickstart news", f)
 	})
 	state := strings.ToLower(d.state)
 	switch {

@@ -303,13 +303,22 @@ func (s *section) aside() bool {
 	if isKnownHeading(s.title, warned) || s.doc.designs {
 		return true
 	}
+	if len(s.blocks) <= 2 && slices.ContainsFunc(s.blocks, func(b block) bool { return moved.MatchString(b.run.text) }) {
+		return true
+	}
 	for p := s; p != nil; p = p.parent {
-		if isKnownHeading(p.title, weighed) || slices.ContainsFunc(p.blocks, func(b block) bool { return informs.MatchString(b.run.text) }) {
+		if isKnownHeading(p.title, weighed) || verdict.MatchString(p.title) || slices.ContainsFunc(p.blocks, func(b block) bool { return informs.MatchString(b.run.text) }) {
 			return true
 		}
 	}
 	return false
 }
+
+// verdict is a heading without which the lines below it say the contrary, or nothing.
+var verdict = regexp.MustCompile(`(?i)^(?:not )?(?:ok|okay|allowed|acceptable|good|bad|right|wrong|yes|no|do|dos|do not|don['’]?t|don['’]?ts|never|avoid)[.:!]?$`)
+
+// moved are the words of a text that says where another is now.
+var moved = regexp.MustCompile(`(?i)\b(?:has|have|was|were) (?:been )?moved to\b`)
 
 // informs are the words of a section that says that it holds no rules.
 var informs = regexp.MustCompile(`(?i)\bsection is (?:purely |only )?(?:informational|informative|non-normative)\b|\brules above (?:overrule|take precedence)`)

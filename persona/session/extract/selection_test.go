@@ -295,3 +295,26 @@ func TestThisYearsFilesCount(t *testing.T) {
 		}
 	}
 }
+
+// Long titles that differ at their ends are two rules; what a heading turns round, what says where a text is
+// now, and what a folder calls history are none.
+func TestWhatAHeadingSays(t *testing.T) {
+	t.Parallel()
+	const rule = "\n\nEvery licence must be kept by those who distribute it, and every change to it must be approved by the board.\n"
+	for _, tt := range []struct{ path, text, want string }{
+		{"policies/open.md", "# Open source\n\n## If your server and your client components are distributed together" + rule + "\n## If your server and your client components are distributed separately\n\nEach component must have a licence of its own, which the board must approve.\n",
+			"if-your-server-and-your-client-components-are-separately if-your-server-and-your-client-components-are-together"},
+		{"policies/side-work.md", "# Side work\n\n## Not OK\n\n* You must not work for a competitor\n* Go on a tour of talks\n* Consult for others of our trade\n", ""},
+		{"policies/moderation.md", "# Moderation\n\nThe policy has moved to <https://example.org/m.md>. Links must be updated.\n", ""},
+		{"policies/historical/pods.md", "# Pods" + rule, ""},
+	} {
+		var ids []string
+		for _, a := range drive(t, request(tt.path, tt.text)).Atoms {
+			ids = append(ids, string(a.Atom.ID))
+		}
+		slices.Sort(ids)
+		if got := strings.Join(ids, " "); got != tt.want {
+			t.Errorf("%s: got %q", tt.path, got)
+		}
+	}
+}

@@ -350,8 +350,29 @@ func spelling(s string) []string {
 const maxSlug = 60
 
 // slug makes a lower-case id of a title; a title without a Latin letter or a
-// digit is named after its bytes.
+// digit is named after its bytes. Of a long one it has the first words and the last, by
+// which headings of one document often differ.
 func slug(title string) string {
+	s := wholeSlug(title)
+	if s == "" {
+		return "x-" + okf.BlobID([]byte(title))[:12]
+	}
+	if len(s) <= maxSlug {
+		return s
+	}
+	last := ""
+	if word := s[strings.LastIndexByte(s, '-')+1:]; len(word) < maxSlug/3 {
+		last = "-" + word
+	}
+	end := maxSlug - len(last)
+	if word := strings.LastIndexByte(s[:end+1], '-'); word > end/2 {
+		end = word // no word is cut
+	}
+	return s[:end] + last
+}
+
+// wholeSlug is slug however long, and "" where nothing of the title can be in it.
+func wholeSlug(title string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(strings.ToLower(title)) {
 		switch {
@@ -362,18 +383,7 @@ func slug(title string) string {
 			b.WriteByte('-')
 		}
 	}
-	s := strings.Trim(b.String(), "-")
-	if len(s) > maxSlug {
-		end := maxSlug
-		if word := strings.LastIndexByte(s[:maxSlug+1], '-'); word > maxSlug/2 {
-			end = word // no word is cut
-		}
-		s = s[:end]
-	}
-	if s != "" {
-		return s
-	}
-	return "x-" + okf.BlobID([]byte(title))[:12]
+	return strings.Trim(b.String(), "-")
 }
 
 // capital makes the first letter large, unless the word is a name with its own
