@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -123,13 +122,13 @@ func (d *document) topicOfPath() topic {
 }
 
 // versionTitle is a heading of a change log: a version, alone or with its date.
-var versionTitle = regexp.MustCompile(`^\[?v?[0-9]+(?:\.[0-9]+)+[\w.-]*\]?(?:[ /(–—-].*[0-9]{4}.*)?$`)
+var versionTitle = lazy(`^\[?v?[0-9]+(?:\.[0-9]+)+[\w.-]*\]?(?:[ /(–—-].*[0-9]{4}.*)?$`)
 
 // listsVersions reports whether most of d are headings of versions, as in a change log.
 func (d *document) listsVersions() bool {
 	n := 0
 	for _, s := range d.sections {
-		if versionTitle.MatchString(s.title) {
+		if versionTitle().MatchString(s.title) {
 			n++
 		}
 	}

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -23,7 +22,7 @@ func (s *section) programs() []string {
 }
 
 // prompt is what a terminal shows in front of a command; setting is a line that only gives a variable a value.
-var setting, prompt = regexp.MustCompile(`^[A-Z_0-9]+=\S*(?:\s+#.*)?$`), regexp.MustCompile(`^\s*(?:\([\w. -]+\) ?)?(?:[\w.-]+@[^$%#]*[$%#]|[\w./~:-]*[$]|%) +`)
+var setting, prompt = lazy(`^[A-Z_0-9]+=\S*(?:\s+#.*)?$`), lazy(`^\s*(?:\([\w. -]+\) ?)?(?:[\w.-]+@[^$%#]*[$%#]|[\w./~:-]*[$]|%) +`)
 
 // shell returns the command lines of a fenced block that is a shell's: by its language, by the
 // prompts in it or, where it names no language, by the programs that all its lines run. Output,
@@ -34,21 +33,21 @@ func shell(b block) []string {
 	}
 	lang := strings.ToLower(b.lang)
 	named := in("sh bash shell zsh console terminal shell-session shellsession powershell", lang)
-	prompted := slices.ContainsFunc(b.lines, prompt.MatchString)
+	prompted := slices.ContainsFunc(b.lines, prompt().MatchString)
 	if unnamed := in("text plain none no-highlight plaintext", lang) || lang == ""; !named && !(unnamed && (prompted || b.runsPrograms())) {
 		return nil
 	}
 	var out []string
 	continued := false
 	for _, l := range b.lines {
-		cmd := prompt.ReplaceAllString(l, "")
+		cmd := prompt().ReplaceAllString(l, "")
 		isPrompt := cmd != l
 		cmd, more := strings.CutSuffix(strings.TrimSpace(cmd), "\\")
 		switch {
 		case continued:
 			out[len(out)-1] += " " + strings.TrimPrefix(cmd, "> ")
 			continued = more
-		case cmd == "" || strings.HasPrefix(cmd, "#") || prompted && !isPrompt || setting.MatchString(cmd):
+		case cmd == "" || strings.HasPrefix(cmd, "#") || prompted && !isPrompt || setting().MatchString(cmd):
 		default:
 			out, continued = append(out, cmd), more
 		}

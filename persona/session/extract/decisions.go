@@ -2,25 +2,24 @@ package extract
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // numbered is what an index puts in front of a decision's title: "ADR 012: ", "12. ".
-var numbered = regexp.MustCompile(`^(?i:(?:adr|decision|rfc|decision record|architecture decision record)?[ -]*#?\d{1,5}(?:[:.] +| [–—-] +)|adr[ -]*\d+ +|adr(?::| -) +|architecture decision record: *)`)
+var numbered = lazy(`^(?i:(?:adr|decision|rfc|decision record|architecture decision record)?[ -]*#?\d{1,5}(?:[:.] +| [–—-] +)|adr[ -]*\d+ +|adr(?::| -) +|architecture decision record: *)`)
 
 // recordsDecision reports whether d records a decision: a document in a folder of decisions, or
 // one with the sections of an ADR.
 func (d *document) recordsDecision() bool {
-	if d.isGuide() || blank.MatchString(d.stem()) || d.foreign {
+	if d.isGuide() || blank().MatchString(d.stem()) || d.foreign {
 		return false
 	}
 	return d.place == decisions && topicOf(d.stem()) != decisions || d.decision() != nil && d.frame()
 }
 
 // blank is the name of a record that is to be filled in.
-var blank = regexp.MustCompile(`(?i)^(?:template|sample|example)|[^a-z](?:template|sample|example)$|^adr-template`)
+var blank = lazy(`(?i)^(?:template|sample|example)|[^a-z](?:template|sample|example)$|^adr-template`)
 
 // frame reports whether d has a section of an ADR besides the decision.
 func (d *document) frame() bool {
@@ -100,7 +99,7 @@ func (s *section) readDecision() []candidate {
 	if title == "" {
 		title = strings.NewReplacer("-", " ", "_", " ").Replace(strings.TrimLeft(d.stem(), "0123456789-_ "))
 	}
-	title = strings.TrimSpace(numbered.ReplaceAllString(title, ""))
+	title = strings.TrimSpace(numbered().ReplaceAllString(title, ""))
 	if len(state) > 0 && !slices.ContainsFunc(state, func(w string) bool {
 		return in("accepted approved adopted implemented agreed done final active decided", w)
 	}) {

@@ -194,7 +194,7 @@ func (d *document) blankFrontMatter(body int) []byte {
 
 func (d *document) heading(h *ast.Heading) {
 	r := d.run(h)
-	if isERB(d.path) && pageTitle.MatchString(r.text) && d.title != "" {
+	if isERB(d.path) && pageTitle().MatchString(r.text) && d.title != "" {
 		r = run{text: d.title}
 	}
 	s := &section{doc: d, level: h.Level, heading: r, title: strings.TrimRight(r.text, " #:"), line: d.first(h)}
@@ -327,8 +327,8 @@ func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
 			b.header = append(b.header, strings.ToLower(c.text))
 		}
 	case *ast.HTMLBlock:
-		b.kind, b.run.text = raw, squeeze(html.UnescapeString(tags.ReplaceAllString(links.ReplaceAllString(strings.Join(d.text(n), "\n"), ""), "")))
-		if block := strings.Join(d.text(n), "\n"); tab.MatchString(block) {
+		b.kind, b.run.text = raw, squeeze(html.UnescapeString(tags().ReplaceAllString(links().ReplaceAllString(strings.Join(d.text(n), "\n"), ""), "")))
+		if block := strings.Join(d.text(n), "\n"); tab().MatchString(block) {
 			b.run.text = squeeze(block)
 		}
 		if b.run.text == "" {
@@ -347,10 +347,10 @@ func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
 
 // fences are the lines from one to another with the fence around them.
 func (d *document) fences(from, to int) (int, int) {
-	if from > 1 && fenceLine.Match(d.markdownWithin(from-1, from-1)) {
+	if from > 1 && fenceLine().Match(d.markdownWithin(from-1, from-1)) {
 		from--
 	}
-	if to < len(d.starts) && fenceLine.Match(d.markdownWithin(to+1, to+1)) {
+	if to < len(d.starts) && fenceLine().Match(d.markdownWithin(to+1, to+1)) {
 		to++
 	}
 	return from, to

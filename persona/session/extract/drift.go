@@ -2,7 +2,6 @@ package extract
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -151,7 +150,7 @@ func (t *tally) doc(path string) *document {
 	return t.docs[i]
 }
 
-var footnote = regexp.MustCompile(`\[\^([^\]\s]+)\]`)
+var footnote = lazy(`\[\^([^\]\s]+)\]`)
 
 // unquoted is a body that this reader wrote, without what it quotes of texts that are gone
 // and the footnotes that nothing refers to any more; "" where nothing is left of it.
@@ -172,9 +171,9 @@ func unquoted(body string, all []any, drift []okf.Drift) string {
 			out = append(out, block)
 			continue
 		}
-		mark := footnote.FindStringSubmatch(block)
+		mark := footnote().FindStringSubmatch(block)
 		if mark == nil && i+1 < len(blocks) && strings.HasPrefix(blocks[i+1], "Source[^") {
-			mark = footnote.FindStringSubmatch(blocks[i+1])
+			mark = footnote().FindStringSubmatch(blocks[i+1])
 			block += "\n\n" + blocks[i+1]
 			i++
 		}
@@ -194,7 +193,7 @@ func unquoted(body string, all []any, drift []okf.Drift) string {
 	}
 	var lines []string
 	for line := range strings.SplitSeq(strings.Join(out, "\n\n"), "\n") {
-		if mark := footnote.FindStringSubmatch(line); mark != nil && strings.HasPrefix(line, mark[0]+":") && !quoted[mark[1]] {
+		if mark := footnote().FindStringSubmatch(line); mark != nil && strings.HasPrefix(line, mark[0]+":") && !quoted[mark[1]] {
 			continue
 		}
 		lines = append(lines, line)

@@ -64,7 +64,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -329,7 +328,7 @@ func (e evidence) doubt() string {
 	if bytes.Count(src, []byte("<table")) > bytes.Count(src, []byte("</table")) {
 		return fmt.Sprintf("%s:%d ends within a table of HTML", e.doc.path, e.to)
 	}
-	if struck.Match(src) {
+	if struck().Match(src) {
 		return fmt.Sprintf("%s:%d has text that is struck out", e.doc.path, e.from)
 	}
 	if d := e.doc.madeBySite(e.from, e.to); d != "" {
@@ -345,13 +344,13 @@ func (e evidence) doubt() string {
 }
 
 // struck is text that a page shows as no longer valid.
-var struck = regexp.MustCompile(`~~\S|(?i:<(?:del|s|strike)>)`)
+var struck = lazy(`~~\S|(?i:<(?:del|s|strike)>)`)
 
 // template is a text of k that stands for another, "" for none. In code braces are code,
 // but for those of shortcodes.
 func (k chosen) template() string {
 	for _, t := range []string{k.title, k.about} {
-		if left.MatchString(t) {
+		if left().MatchString(t) {
 			return t
 		}
 	}
@@ -360,7 +359,7 @@ func (k chosen) template() string {
 			break
 		}
 		for _, t := range e.reads() {
-			if left.MatchString(t.text) && (!t.code || shortcode.MatchString(t.text)) {
+			if left().MatchString(t.text) && (!t.code || shortcode().MatchString(t.text)) {
 				return t.text
 			}
 		}

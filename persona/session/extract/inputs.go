@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -262,12 +261,12 @@ func readable(p string) bool {
 func withoutERB(p string) string { return strings.TrimSuffix(strings.ToLower(p), ".erb") }
 
 // release is the name of a file about one version.
-var release = regexp.MustCompile(`^(?i:release|releases|version|changes|v)?[-_]?[0-9]+\.[0-9]+(?:\.[0-9]+)*\.\w+$`)
+var release = lazy(`^(?i:release|releases|version|changes|v)?[-_]?[0-9]+\.[0-9]+(?:\.[0-9]+)*\.\w+$`)
 
 func boilerplateFile(base string) bool {
 	name, _, _ := strings.Cut(base, ".")
 	stem := strings.ToLower(name)
-	if strings.HasPrefix(stem, "changelog") || strings.HasPrefix(stem, "license") || stem == "licence" || release.MatchString(base) {
+	if strings.HasPrefix(stem, "changelog") || strings.HasPrefix(stem, "license") || stem == "licence" || release().MatchString(base) {
 		return true
 	}
 	if name != strings.ToUpper(name) {

@@ -100,7 +100,7 @@ func kept(prior okf.Atom, fields []okf.Field) []okf.Field {
 func footed(body, other string) string {
 	lines := strings.Split(body, "\n")
 	for line := range strings.SplitSeq(other, "\n") {
-		mark := footnote.FindString(line)
+		mark := footnote().FindString(line)
 		if mark == "" || !strings.HasPrefix(line, mark+":") {
 			continue
 		}
@@ -129,7 +129,7 @@ func quotes(a okf.Atom) string {
 	var out []string
 	for line := range strings.Lines(string(a.Body())) {
 		if !strings.HasPrefix(line, "[^") {
-			out = append(out, strings.Fields(footnote.ReplaceAllString(line, ""))...)
+			out = append(out, strings.Fields(footnote().ReplaceAllString(line, ""))...)
 		}
 	}
 	return strings.Join(out, " ")

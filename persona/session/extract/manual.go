@@ -18,8 +18,8 @@ const manuals = "doc docs documentation site website www manual guide guides tut
 // for those who use it.
 var (
 	top        = "(?i)^(?:" + strings.ReplaceAll(manuals, " ", "|") + ")/(?:[^/]+/)?"
-	installing = regexp.MustCompile(top + `(?:install(?:ation|ing)?|quick[-_]?start|getting[-_]started)[/.]`)
-	using      = regexp.MustCompile(top + `(?:users?|user[-_]?guide|usage|using|tutorials?|operator-manual|manpage|cookbook|tips-and-tricks|configuration|configuring)[/.]`)
+	installing = lazy(top + `(?:install(?:ation|ing)?|quick[-_]?start|getting[-_]started)[/.]`)
+	using      = lazy(top + `(?:users?|user[-_]?guide|usage|using|tutorials?|operator-manual|manpage|cookbook|tips-and-tricks|configuration|configuring)[/.]`)
 )
 
 // hasProduct reports whether a repository holds a product that others install or import: its
@@ -29,7 +29,7 @@ func hasProduct(files fs.FS, docs []*document) bool {
 	have := func(page *regexp.Regexp) bool {
 		return slices.ContainsFunc(docs, func(d *document) bool { return page.MatchString(d.path) })
 	}
-	if have(installing) && have(using) {
+	if have(installing()) && have(using()) {
 		return true
 	}
 	for _, name := range readmes {
@@ -42,7 +42,7 @@ func hasProduct(files fs.FS, docs []*document) bool {
 }
 
 // installs is a command that installs something by its name.
-var installs = regexp.MustCompile(`(?m)\b(?:pip3?|pipx|npm|yarn|pnpm|gem|cargo|go|brew|composer|conda|apt|apt-get|dnf|choco|winget|uv)(?: tool)? (?:install|add|get|i|require)(?: -\S+)* ["']?(\S+)`)
+var installs = lazy(`(?m)\b(?:pip3?|pipx|npm|yarn|pnpm|gem|cargo|go|brew|composer|conda|apt|apt-get|dnf|choco|winget|uv)(?: tool)? (?:install|add|get|i|require)(?: -\S+)* ["']?(\S+)`)
 
 // presentsProduct reports whether d, a README, says that what it names is a library, a tool or the
 // like, or names in one word what a document says how to install.
@@ -58,7 +58,7 @@ func (d *document) presentsProduct(docs []*document) bool {
 	}
 	ws := words(name)
 	return len(ws) == 1 && len(ws[0]) > 1 && slices.ContainsFunc(docs, func(x *document) bool {
-		return slices.ContainsFunc(installs.FindAllSubmatch(x.raw, -1), func(m [][]byte) bool {
+		return slices.ContainsFunc(installs().FindAllSubmatch(x.raw, -1), func(m [][]byte) bool {
 			name := words(string(m[1]))
 			return len(name) > 0 && strings.HasSuffix(name[0], ws[0])
 		})
@@ -73,7 +73,7 @@ func (d *document) isManual() bool {
 }
 
 // forUsers is a folder of what the users of a product read.
-var forUsers = regexp.MustCompile(`(?i)(?:^|/)(?:end-)?users?(?:[-_](?:guide|manual|docs?))?/`)
+var forUsers = lazy(`(?i)(?:^|/)(?:end-)?users?(?:[-_](?:guide|manual|docs?))?/`)
 
 // isOfTeam reports whether d tells those who make a product what they do.
 func (d *document) isOfTeam() bool {
@@ -93,7 +93,7 @@ func (d *document) isReference() bool {
 }
 
 // making are the words of a heading for those who make or install a product.
-var making = regexp.MustCompile(`(?i)\b(?:install|set(?:ting)? ?up|quick ?start|start(?:ed|ing)?|build|develop|contribut|test|releas|deploy|debug|lint|maint|upgrad|migrat)|^(?:on|from|via|with) `)
+var making = lazy(`(?i)\b(?:install|set(?:ting)? ?up|quick ?start|start(?:ed|ing)?|build|develop|contribut|test|releas|deploy|debug|lint|maint|upgrad|migrat)|^(?:on|from|via|with) `)
 
 // withoutManual takes rules and procedures out of the pages of a product's manual and of an interface's
 // reference, and how the product is used out of its README, and tells of the pages that lose some.
@@ -108,10 +108,10 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 		n := len(d.found)
 		if product && slices.Contains(readmes, d.path) {
 			d.found = slices.DeleteFunc(d.found, func(c candidate) bool {
-				return c.kind == process && !making.MatchString(c.title) && !making.MatchString(c.under)
+				return c.kind == process && !making().MatchString(c.title) && !making().MatchString(c.under)
 			})
 		}
-		if d.isOfTeam() || !(product && d.isManual()) && !forUsers.MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference() {
+		if d.isOfTeam() || !(product && d.isManual()) && !forUsers().MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference() {
 			continue
 		}
 		d.found = slices.DeleteFunc(d.found, func(c candidate) bool { return c.kind == process || c.kind == policyAtom })

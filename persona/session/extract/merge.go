@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -129,7 +128,7 @@ func latest(cs []candidate) (kept []candidate, older []skip) {
 	of := func(c candidate) (string, edition) {
 		p := c.evidence[0].doc.path
 		order := replaceEditions(p, func(n string) string {
-			return digits.ReplaceAllStringFunc(n, func(d string) string { return fmt.Sprintf("%08s", d) })
+			return digits().ReplaceAllStringFunc(n, func(d string) string { return fmt.Sprintf("%08s", d) })
 		})
 		hide := func(string) string { return "#" }
 		return c.kind + " " + replaceEditions(c.title, hide) + " " + replaceEditions(p, hide), edition{order, p}
@@ -150,23 +149,23 @@ func latest(cs []candidate) (kept []candidate, older []skip) {
 }
 
 var (
-	digits = regexp.MustCompile(`[0-9]+`)
+	digits = lazy(`[0-9]+`)
 	// editioned is a number, which may have dots, with the letters before it.
-	editioned = regexp.MustCompile(`[a-z]*[0-9]+(?:\.[0-9]+)*`)
+	editioned = lazy(`[a-z]*[0-9]+(?:\.[0-9]+)*`)
 	// century is a year from 1900 to 2099.
-	century = regexp.MustCompile(`^(?:19|20)[0-9]{2}$`)
+	century = lazy(`^(?:19|20)[0-9]{2}$`)
 )
 
 // replaceEditions returns s in lower case with its years and version numbers replaced. A version
 // number has a dot or a v before it: http-404 and team-2 have none.
 func replaceEditions(s string, with func(string) string) string {
-	return editioned.ReplaceAllStringFunc(strings.ToLower(s), func(n string) string {
+	return editioned().ReplaceAllStringFunc(strings.ToLower(s), func(n string) string {
 		at := strings.IndexAny(n, "0123456789")
 		word, number := n[:at], n[at:]
 		switch {
 		case word == "v":
 			word = ""
-		case !strings.Contains(number, ".") && !century.MatchString(number):
+		case !strings.Contains(number, ".") && !century().MatchString(number):
 			return n
 		}
 		return word + with(number)
@@ -189,7 +188,7 @@ func apart(cs []candidate) {
 		if c.kind != policyAtom && c.kind != process {
 			continue
 		}
-		k := slug(bracketed.ReplaceAllString(c.title, ""))
+		k := slug(bracketed().ReplaceAllString(c.title, ""))
 		switch f := first[k]; {
 		case f == nil:
 			copied := *c
@@ -200,13 +199,13 @@ func apart(cs []candidate) {
 		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")") && !same(c.title, firstPart(c.evidence[0].doc.displayName())):
 			c.title += " (" + clip(firstPart(c.evidence[0].doc.displayName()), 50) + ")"
 		case f.evidence[0].doc == c.evidence[0].doc && f.evidence[0].from != c.evidence[0].from && c.under != "":
-			c.title = strings.TrimSpace(bracketed.ReplaceAllString(c.title, "")) + " (" + clip(c.under, 50) + ")"
+			c.title = strings.TrimSpace(bracketed().ReplaceAllString(c.title, "")) + " (" + clip(c.under, 50) + ")"
 		}
 	}
 }
 
 // bracketed is what stands in brackets at the end of a title.
-var bracketed = regexp.MustCompile(` \([^()]*\)$`)
+var bracketed = lazy(` \([^()]*\)$`)
 
 // clash is one name that two documents define differently.
 type clash struct {
@@ -310,7 +309,7 @@ func (d *document) past() string {
 	case at > 0 && folders[at] == "done" && folders[at-1] == "of": // a definition of done
 	case at >= 0:
 		return "in a folder named " + folders[at]
-	case blank.MatchString(d.stem()):
+	case blank().MatchString(d.stem()):
 		return "a form"
 	case in("rejected declined withdrawn abandoned superseded obsolete", state), in("completed complete implemented done", state) && strings.EqualFold(d.form, "proposal"):
 		return "its front matter says " + state
@@ -319,10 +318,10 @@ func (d *document) past() string {
 	case slices.ContainsFunc(folders, func(f string) bool { return in(proposing, f) }) && !d.isGuide():
 		return "a proposal, by its folder"
 	}
-	if !date.MatchString(d.stem()) {
+	if !date().MatchString(d.stem()) {
 		return ""
 	}
-	ws := strings.FieldsFunc(strings.ToLower(date.ReplaceAllString(d.stem(), "-")), splitsPath)
+	ws := strings.FieldsFunc(strings.ToLower(date().ReplaceAllString(d.stem(), "-")), splitsPath)
 	if len(ws) < 2 || slices.ContainsFunc(append(ws, folders...), func(w string) bool {
 		return in("meeting meetings minutes notes agenda report reports retro retrospective postmortem incident incidents audit call sync standup news announcement announcements update updates", w)
 	}) {
@@ -340,14 +339,14 @@ func (d *document) isGuide() bool {
 }
 
 // date is a full date in the name of a file. A rule may well be of a year; minutes are of a day.
-var date = regexp.MustCompile(`(?:^|[^0-9])(?:19|20)[0-9]{2}(?:-[01][0-9]-|_[01][0-9]_|\.[01][0-9]\.|[01][0-9])[0-3][0-9](?:[^0-9]|$)`)
+var date = lazy(`(?:^|[^0-9])(?:19|20)[0-9]{2}(?:-[01][0-9]-|_[01][0-9]_|\.[01][0-9]\.|[01][0-9])[0-3][0-9](?:[^0-9]|$)`)
 
 // shelfPenalty returns how much less a document counts that is kept and not lived by: that is old, of a
 // year before this one, notes, an example.
 func (d *document) shelfPenalty(thisYear string) int {
 	n := 0
 	for _, part := range d.parts() {
-		if century.MatchString(part) && part < thisYear || in("old deprecated legacy faq faqs components notes example sample", part) {
+		if century().MatchString(part) && part < thisYear || in("old deprecated legacy faq faqs components notes example sample", part) {
 			n += 10
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -196,7 +195,7 @@ func (d *document) linker(from string, files fs.FS) linker {
 var unspaced = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", `\`, "%5C")
 
 // plainLang is a language that cannot end its own fence.
-var plainLang = regexp.MustCompile(`^[\w+.#-]*$`)
+var plainLang = lazy(`^[\w+.#-]*$`)
 
 // fenceCode returns code in a fence that none of its lines can close.
 func fenceCode(lang string, lines []string) []string {
@@ -206,7 +205,7 @@ func fenceCode(lang string, lines []string) []string {
 			ticks += "`"
 		}
 	}
-	if !plainLang.MatchString(lang) {
+	if !plainLang().MatchString(lang) {
 		lang = ""
 	}
 	out := []string{ticks + lang}

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -25,7 +24,7 @@ type piece struct {
 // neither a rule nor a procedure.
 func (s *section) rules(others []candidate) []candidate {
 	whole := s.first() && s.doc.place == policies
-	title := sectionNumber.ReplaceAllString(s.subject(), "")
+	title := sectionNumber().ReplaceAllString(s.subject(), "")
 	_, how := howTo(title)
 	if _, what := whatIs(title); what || how || s.topic() == glossary || s.own == roles || s.doc.decides || s.doc.duties() || s.aside() || !whole && (!ruleTitle(title) || s.code) {
 		return nil
@@ -146,7 +145,7 @@ func binds(lead string) bool {
 }
 
 // sectionNumber is what a charter puts in front of a heading.
-var sectionNumber = regexp.MustCompile(`^(?:(?i:section|article|chapter|rule) [0-9]+(?:\.[0-9]+)*[.):]*|[0-9]+(?:\.[0-9]+)*[.):]|[0-9]+(?:\.[0-9]+)+) +`)
+var sectionNumber = lazy(`^(?:(?i:section|article|chapter|rule) [0-9]+(?:\.[0-9]+)*[.):]*|[0-9]+(?:\.[0-9]+)*[.):]|[0-9]+(?:\.[0-9]+)+) +`)
 
 // ruleTitle reports whether a heading may name a policy: short, a name and no symbol.
 func ruleTitle(title string) bool {
@@ -173,7 +172,7 @@ func (s *section) pieces(named bool) []piece {
 			if leading {
 				p = p.under(b.run.text, bs[i], weigh(b.run.text, s.doc, named))
 			}
-		} else if s.first() && b.kind == paragraph && describesItself.MatchString(b.run.text) {
+		} else if s.first() && b.kind == paragraph && describesItself().MatchString(b.run.text) {
 			continue
 		} else if leading || b.kind == paragraph && !b.nested && !strings.HasSuffix(b.run.text, ":") {
 			w := weigh(b.run.text, s.doc, named)
@@ -187,7 +186,7 @@ func (s *section) pieces(named bool) []piece {
 }
 
 // describesItself are the words of an opening about the document it opens.
-var describesItself = regexp.MustCompile(`(?i)\bthis (?:document|page|guide|handbook|section|article) (?:is|provides|describes|outlines|defines|covers|contains|explains|lists|details|aims|serves|sets|establishes)\b`)
+var describesItself = lazy(`(?i)\bthis (?:document|page|guide|handbook|section|article) (?:is|provides|describes|outlines|defines|covers|contains|explains|lists|details|aims|serves|sets|establishes)\b`)
 
 // under is a list with its lead, which says what its items are: rules, or none.
 func (p piece) under(lead string, list block, own piece) piece {
@@ -263,7 +262,7 @@ var asides = []struct {
 
 // isKnownHeading reports whether a heading is one of those.
 func isKnownHeading(title, as string) bool {
-	title = strings.ToLower(sectionNumber.ReplaceAllString(title, ""))
+	title = strings.ToLower(sectionNumber().ReplaceAllString(title, ""))
 	for _, a := range asides {
 		if a.as == as && slices.ContainsFunc(strings.Split(a.titles, "|"), func(one string) bool { return a.fits(title, one) }) {
 			return true
@@ -283,7 +282,7 @@ func (d *document) isDesign() bool {
 		for _, b := range s.blocks {
 			for _, t := range b.texts() {
 				for _, q := range sentences(t.run.text) {
-					if specified.MatchString(q) {
+					if specified().MatchString(q) {
 						if all++; speaksOfPeople(words(q)) {
 							people++
 						}
@@ -296,18 +295,18 @@ func (d *document) isDesign() bool {
 }
 
 // specified are the words of a specification, as it writes them.
-var specified = regexp.MustCompile(`\b(?:MUST|SHALL|SHOULD)\b`)
+var specified = lazy(`\b(?:MUST|SHALL|SHOULD)\b`)
 
 // aside reports whether s holds text that is no rule and no procedure.
 func (s *section) aside() bool {
 	if isKnownHeading(s.title, warned) || s.doc.designs {
 		return true
 	}
-	if len(s.blocks) <= 2 && slices.ContainsFunc(s.blocks, func(b block) bool { return moved.MatchString(b.run.text) }) {
+	if len(s.blocks) <= 2 && slices.ContainsFunc(s.blocks, func(b block) bool { return moved().MatchString(b.run.text) }) {
 		return true
 	}
 	for p := s; p != nil; p = p.parent {
-		if isKnownHeading(p.title, weighed) || verdict.MatchString(p.title) || slices.ContainsFunc(p.blocks, func(b block) bool { return informs.MatchString(b.run.text) }) {
+		if isKnownHeading(p.title, weighed) || verdict().MatchString(p.title) || slices.ContainsFunc(p.blocks, func(b block) bool { return informs().MatchString(b.run.text) }) {
 			return true
 		}
 	}
@@ -315,13 +314,13 @@ func (s *section) aside() bool {
 }
 
 // verdict is a heading without which the lines below it say the contrary, or nothing.
-var verdict = regexp.MustCompile(`(?i)^(?:not )?(?:ok|okay|allowed|acceptable|good|bad|right|wrong|yes|no|do|dos|do not|don['’]?t|don['’]?ts|never|avoid)[.:!]?$`)
+var verdict = lazy(`(?i)^(?:not )?(?:ok|okay|allowed|acceptable|good|bad|right|wrong|yes|no|do|dos|do not|don['’]?t|don['’]?ts|never|avoid)[.:!]?$`)
 
 // moved are the words of a text that says where another is now.
-var moved = regexp.MustCompile(`(?i)\b(?:has|have|was|were) (?:been )?moved to\b`)
+var moved = lazy(`(?i)\b(?:has|have|was|were) (?:been )?moved to\b`)
 
 // informs are the words of a section that says that it holds no rules.
-var informs = regexp.MustCompile(`(?i)\bsection is (?:purely |only )?(?:informational|informative|non-normative)\b|\brules above (?:overrule|take precedence)`)
+var informs = lazy(`(?i)\bsection is (?:purely |only )?(?:informational|informative|non-normative)\b|\brules above (?:overrule|take precedence)`)
 
 // ruleName is the title of a policy: one of one or two words is told by its document.
 func (s *section) ruleName(title string) string {
@@ -360,7 +359,7 @@ func obligation(q string, d *document, named bool) int {
 	if of := strings.TrimPrefix(strings.Join(ws[:min(3, len(ws))], " "), "in "); weight < 3 && strings.HasPrefix(of, "this ") && in("document page guide handbook section article", words(of)[1]) {
 		return 0 // of the text itself
 	}
-	if ofItself.MatchString(q) || weight < 3 && (strings.HasSuffix(q, "!") || invites.MatchString(q)) {
+	if ofItself().MatchString(q) || weight < 3 && (strings.HasSuffix(q, "!") || invites().MatchString(q)) {
 		return 0
 	}
 	if weight < 2 && d.charters() {
@@ -386,10 +385,10 @@ func obligation(q string, d *document, named bool) int {
 }
 
 // ofItself are the words of a sentence that obliges to nothing but the text it stands in.
-var ofItself = regexp.MustCompile(`(?i)\b(?:follow|read|adhere to|abide by|comply with)(?: all)?(?: of)? (?:these|this|the following) (?:guide|rule|standard|polic|convention|page|document|section|instruction|practice)`)
+var ofItself = lazy(`(?i)\b(?:follow|read|adhere to|abide by|comply with)(?: all)?(?: of)? (?:these|this|the following) (?:guide|rule|standard|polic|convention|page|document|section|instruction|practice)`)
 
 // invites are the words of a sentence that leaves something to those it speaks to, or thanks them.
-var invites = regexp.MustCompile(`(?i)\bfeel free\b|\bwe (?:believe|think|(?:\w+ )?welcome)\b|\b(?:more than|always|also|are|you're|is) (?:very )?welcome\b|\b(?:love|happy|glad|appreciate|thank|hope|eager|excited)\b|\blet us know\b|\b(?:any|have|more) questions?\b|\b(?:provide|send|give|your) feedback\b|\bin the meantime\b`)
+var invites = lazy(`(?i)\bfeel free\b|\bwe (?:believe|think|(?:\w+ )?welcome)\b|\b(?:more than|always|also|are|you're|is) (?:very )?welcome\b|\b(?:love|happy|glad|appreciate|thank|hope|eager|excited)\b|\blet us know\b|\b(?:any|have|more) questions?\b|\b(?:provide|send|give|your) feedback\b|\bin the meantime\b`)
 
 // pronounFirst reports whether a sentence begins with a word that stands for another, or
 // that joins it to the one before.

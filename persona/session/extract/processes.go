@@ -2,7 +2,6 @@ package extract
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -153,7 +152,7 @@ func (e evidence) summary() string {
 func (s *section) activity() string {
 	t := s.title
 	if strings.IndexAny(t, "0123456789") == 0 {
-		t = sectionNumber.ReplaceAllString(t, "")
+		t = sectionNumber().ReplaceAllString(t, "")
 	}
 	if s.title == "" && s.doc.title != "" && len(s.doc.sections) == 1 {
 		t = s.doc.title
@@ -279,7 +278,7 @@ func (s *section) steps() (out []string, lists int) {
 // instructs, or where the heading or the lead says that steps follow, what people do.
 func (s *section) isCourse(bs []block, i int) bool {
 	b := bs[i]
-	if b.kind != steps && b.kind != bullets || areLinksOnly(b.items) || beginWithLinks(b.items) || i > 0 && leads(bs[i-1]) && itself.MatchString(bs[i-1].run.text) {
+	if b.kind != steps && b.kind != bullets || areLinksOnly(b.items) || beginWithLinks(b.items) || i > 0 && leads(bs[i-1]) && itself().MatchString(bs[i-1].run.text) {
 		return false
 	}
 	if 4*count(b.items, func(it item) bool { return begins(it.run.text, "avoid prefer never always don't don’t") }) >= len(b.items) {
@@ -288,9 +287,9 @@ func (s *section) isCourse(bs []block, i int) bool {
 	if b.kind == steps && 3*ordering(b.items) >= len(b.items) {
 		return true
 	}
-	ahead := i > 0 && bs[i-1].kind == paragraph && leads(bs[i-1]) && stepsAhead.MatchString(bs[i-1].run.text)
+	ahead := i > 0 && bs[i-1].kind == paragraph && leads(bs[i-1]) && stepsAhead().MatchString(bs[i-1].run.text)
 	if b.kind == steps {
-		ahead = ahead || affair(s.title) || stepsAhead.MatchString(s.title)
+		ahead = ahead || affair(s.title) || stepsAhead().MatchString(s.title)
 	}
 	return ahead && len(b.items) > 2 && 2*count(b.items, func(it item) bool {
 		ws := words(it.run.text)
@@ -299,7 +298,7 @@ func (s *section) isCourse(bs []block, i int) bool {
 }
 
 // itself are the words of a lead to what happens without anybody.
-var itself = regexp.MustCompile(`(?i)\bautomatic(?:ally)?\b|\btriggers?\b`)
+var itself = lazy(`(?i)\bautomatic(?:ally)?\b|\btriggers?\b`)
 
 // begins reports whether a text begins with one of these words.
 func begins(text, list string) bool {
@@ -308,7 +307,7 @@ func begins(text, list string) bool {
 }
 
 // stepsAhead are the words of a heading or a lead below which the steps stand.
-var stepsAhead = regexp.MustCompile(`(?i)\b(?:steps|process|procedure|workflow|lifecycle)\b`)
+var stepsAhead = lazy(`(?i)\b(?:steps|process|procedure|workflow|lifecycle)\b`)
 
 // areLinksOnly reports whether most items are nothing but a link.
 func areLinksOnly(items []item) bool {

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -60,7 +59,7 @@ func (s *section) headedRole() []candidate {
 	if office {
 		c.score = scoreRole
 	}
-	if len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || pointsElsewhere.MatchString(e.quote[0]) || s.holdsCourse() {
+	if len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || pointsElsewhere().MatchString(e.quote[0]) || s.holdsCourse() {
 		return nil
 	}
 	if below {
@@ -84,7 +83,7 @@ func (s *section) leadsToDuties() bool {
 }
 
 // pointsElsewhere begins a text that says where a role is described.
-var pointsElsewhere = regexp.MustCompile(`^(?:To (?:see|learn|find)|See|Please see|For (?:more|details)|Thank you|(?:Official )?[Ll]ist of) |\.md\b|\b(?:is|are) (?:available (?:here|at|in|on)|described|documented)\b`)
+var pointsElsewhere = lazy(`^(?:To (?:see|learn|find)|See|Please see|For (?:more|details)|Thank you|(?:Official )?[Ll]ist of) |\.md\b|\b(?:is|are) (?:available (?:here|at|in|on)|described|documented)\b`)
 
 // holdsCourse reports whether s holds a list of steps.
 func (s *section) holdsCourse() bool {
@@ -113,7 +112,7 @@ func (s *section) tellsOf(title string) bool {
 	}
 	first := firstOf(s.blocks[0].texts()[0].run.text)
 	ws, office := words(first), words(title)
-	if _, weight := obliging(ws); len(ws) < 3 || weight > 1 || strings.HasSuffix(first, "?") || comesToHold.MatchString(first) || counted.MatchString(first) ||
+	if _, weight := obliging(ws); len(ws) < 3 || weight > 1 || strings.HasSuffix(first, "?") || comesToHold().MatchString(first) || counted().MatchString(first) ||
 		pronounFirst(first) || in("each every see have", ws[0]) || instruction(first) {
 		return false
 	}
@@ -127,19 +126,19 @@ func (s *section) tellsOf(title string) bool {
 
 var (
 	// comesToHold are the words of how somebody comes to an office, which is a rule and not the office.
-	comesToHold = regexp.MustCompile(`(?i)^new |\b(?:elect|nominat|becom|appoint|resign)(?:s|e|es|ed|ing|ions?)?\b|\bcandidates?\b|\bconsists? of\b|\bvotes?\b|\bstatus (?:may|can|is) `)
+	comesToHold = lazy(`(?i)^new |\b(?:elect|nominat|becom|appoint|resign)(?:s|e|es|ed|ing|ions?)?\b|\bcandidates?\b|\bconsists? of\b|\bvotes?\b|\bstatus (?:may|can|is) `)
 	// counted are those of who holds it, and where they are listed.
-	counted = regexp.MustCompile(`(?i)\b(?:[0-9]+|two|three|four|five|six|seven|eight|nine|ten) (?:\S+ ){0,3}(?:maintainers|contributors|members|companies|committers|leads)\b|\b(?:listed|tracked|found|currently|existing)\b|@|https?:`)
+	counted = lazy(`(?i)\b(?:[0-9]+|two|three|four|five|six|seven|eight|nine|ten) (?:\S+ ){0,3}(?:maintainers|contributors|members|companies|committers|leads)\b|\b(?:listed|tracked|found|currently|existing)\b|@|https?:`)
 )
 
 // roleEvidence returns what s says of a role: up to where it says how somebody comes to hold it,
 // and without a list of its holders that the site fills in.
 func (s *section) roleEvidence() evidence {
-	n := slices.IndexFunc(s.blocks, func(b block) bool { return b.kind == paragraph && comesToHold.MatchString(firstOf(b.run.text)) })
+	n := slices.IndexFunc(s.blocks, func(b block) bool { return b.kind == paragraph && comesToHold().MatchString(firstOf(b.run.text)) })
 	if n < 0 {
 		n = len(s.blocks)
 	}
-	for n > 0 && left.MatchString(s.blocks[n-1].run.text) {
+	for n > 0 && left().MatchString(s.blocks[n-1].run.text) {
 		n--
 	}
 	return s.whole(s.blocks[:n])
@@ -147,7 +146,7 @@ func (s *section) roleEvidence() evidence {
 
 // responsibilitiesOf takes "Responsibilities of the X" and "X responsibilities" to X.
 func responsibilitiesOf(title string) (string, bool) {
-	title = sectionNumber.ReplaceAllString(title, "")
+	title = sectionNumber().ReplaceAllString(title, "")
 	if rest, ok := cutPrefixFold(title, "responsibilities of "); ok {
 		return withoutArticle(rest), true
 	}

@@ -3,7 +3,6 @@ package extract
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,16 +10,16 @@ import (
 
 // What reStructuredText marks at the beginning of a line.
 var (
-	rstRule      = regexp.MustCompile(`^([=\-~^"'` + "`" + `#*+.:_<>])+\s*$`)
-	rstDirective = regexp.MustCompile(`^\s*\.\. ([A-Za-z][\w:+.-]*)::(?: +(.*))?$`)
-	rstOption    = regexp.MustCompile(`^\s*:[\w -]+:(\s|$)`)
-	rstItem      = regexp.MustCompile(`^(?:([*+-])|(?:([0-9]{1,4})|#)([.)]))(?: +|$)`)
-	rstTable     = regexp.MustCompile(`(?m)^\s*(?:\+[-=+]+\+|=+(?: +=+)+)\s*$`)
+	rstRule      = lazy(`^([=\-~^"'` + "`" + `#*+.:_<>])+\s*$`)
+	rstDirective = lazy(`^\s*\.\. ([A-Za-z][\w:+.-]*)::(?: +(.*))?$`)
+	rstOption    = lazy(`^\s*:[\w -]+:(\s|$)`)
+	rstItem      = lazy(`^(?:([*+-])|(?:([0-9]{1,4})|#)([.)]))(?: +|$)`)
+	rstTable     = lazy(`(?m)^\s*(?:\+[-=+]+\+|=+(?: +=+)+)\s*$`)
 	// rstInline is literal text, an interpreted text with its role and the mark of a link, the
 	// mark of a link behind a word, or what markdown would read as something else.
-	rstInline = regexp.MustCompile("(?s)``.+?``|(?::([\\w:+.-]+):)?`([^`]+)`(__?)?|([A-Za-z0-9])__?([\\s.,;:)]|$)|\\\\\\s|[<&]")
-	rstTarget = regexp.MustCompile(`(?s)^(.*\S)(\s*)<([^<>\s]+)>$`) // text <target>
-	rstPipe   = regexp.MustCompile(`(?:^|\s)\|[A-Za-z][^|\n]*\|`)   // a substitution
+	rstInline = lazy("(?s)``.+?``|(?::([\\w:+.-]+):)?`([^`]+)`(__?)?|([A-Za-z0-9])__?([\\s.,;:)]|$)|\\\\\\s|[<&]")
+	rstTarget = lazy(`(?s)^(.*\S)(\s*)<([^<>\s]+)>$`) // text <target>
+	rstPipe   = lazy(`(?:^|\s)\|[A-Za-z][^|\n]*\|`)   // a substitution
 )
 
 const (
@@ -85,7 +84,7 @@ func (r *rstReader) blocks(from, to, in, at, depth int) {
 			i += n
 			continue
 		}
-		switch item := rstItem.FindStringSubmatch(text); {
+		switch item := rstItem().FindStringSubmatch(text); {
 		case strings.HasPrefix(text, ".. ") || text == "..":
 			end := r.blockEnd(i+1, to, in+1)
 			r.directive(i, end, in, at, depth)
@@ -97,9 +96,9 @@ func (r *rstReader) blocks(from, to, in, at, depth int) {
 			}
 			r.code(i, end, at, "")
 			i = end
-		case rstOption.MatchString(text) && !strings.Contains(text, "`"):
+		case rstOption().MatchString(text) && !strings.Contains(text, "`"):
 			i = r.blockEnd(i+1, to, in+1)
-		case rstTable.MatchString(text):
+		case rstTable().MatchString(text):
 			for i < to && r.in[i] != "" {
 				i++
 			}
@@ -141,11 +140,11 @@ func (r *rstReader) heading(i, to, indent int) int {
 	}
 	style, title, lines := "", i, 2
 	switch {
-	case rstRule.MatchString(r.in[i]) && i+2 < to && r.in[i+1] != "" && r.in[i+2] == r.in[i]:
+	case rstRule().MatchString(r.in[i]) && i+2 < to && r.in[i+1] != "" && r.in[i+2] == r.in[i]:
 		style, title, lines = r.in[i][:1]+r.in[i][:1], i+1, 3
-	case rstRule.MatchString(r.in[i]) && isOneMark(r.in[i]) && len(r.in[i]) > 3:
+	case rstRule().MatchString(r.in[i]) && isOneMark(r.in[i]) && len(r.in[i]) > 3:
 		return 1 // a transition
-	case i+1 < to && rstRule.MatchString(r.in[i+1]) && (i == 0 || r.in[i-1] == "") && utf8.RuneCountInString(r.in[i]) <= len(r.in[i+1]):
+	case i+1 < to && rstRule().MatchString(r.in[i+1]) && (i == 0 || r.in[i-1] == "") && utf8.RuneCountInString(r.in[i]) <= len(r.in[i+1]):
 		style = r.in[i+1][:1]
 	}
 	if style == "" || !isOneMark(r.in[title+1]) {
@@ -216,7 +215,7 @@ func (r *rstReader) code(from, to, at int, lang string) {
 		}
 	}
 	pad := strings.Repeat(" ", at)
-	if code := strings.Join(r.in[from:to], "\n"); from == 0 || r.out[from-1] != "" || r.in[from-1] != "" && !rstOption.MatchString(r.in[from-1]) && !rstDirective.MatchString(r.in[from-1]) ||
+	if code := strings.Join(r.in[from:to], "\n"); from == 0 || r.out[from-1] != "" || r.in[from-1] != "" && !rstOption().MatchString(r.in[from-1]) && !rstDirective().MatchString(r.in[from-1]) ||
 		to < len(r.in) && r.in[to] != "" || strings.Contains(code, "```") {
 		pad += "    "
 	} else {
@@ -235,12 +234,12 @@ func (r *rstReader) code(from, to, at int, lang string) {
 // directive rewrites one that holds code, and takes the mark off one that holds text. Any other
 // is left out, as are comments and targets.
 func (r *rstReader) directive(i, end, left, at, depth int) {
-	m := rstDirective.FindStringSubmatch(r.in[i])
+	m := rstDirective().FindStringSubmatch(r.in[i])
 	if m == nil || !in(rstCode, m[1]) && !in(rstNotes, m[1]) {
 		return
 	}
 	k := i + 1
-	for k < end && rstOption.MatchString(r.in[k]) {
+	for k < end && rstOption().MatchString(r.in[k]) {
 		k++
 	}
 	for k < end && r.in[k] == "" {
@@ -258,7 +257,7 @@ func (r *rstReader) directive(i, end, left, at, depth int) {
 	}
 	if m[2] != "" {
 		r.in[i], k = strings.Repeat(" ", content)+m[2], i
-		for n := i + 1; n < end && rstOption.MatchString(r.in[n]); n++ {
+		for n := i + 1; n < end && rstOption().MatchString(r.in[n]); n++ {
 			r.in[n] = ""
 		}
 	}
@@ -269,8 +268,8 @@ func (r *rstReader) directive(i, end, left, at, depth int) {
 
 // inline rewrites the marks within text. It keeps the ends of lines.
 func (r *rstReader) inline(text string) string {
-	return rstInline.ReplaceAllStringFunc(text, func(s string) string {
-		m := rstInline.FindStringSubmatch(s)
+	return rstInline().ReplaceAllStringFunc(text, func(s string) string {
+		m := rstInline().FindStringSubmatch(s)
 		switch {
 		case strings.HasPrefix(s, "``"):
 			return s
@@ -282,7 +281,7 @@ func (r *rstReader) inline(text string) string {
 			}
 			return strings.Repeat("\n", strings.Count(s, "\n"))
 		}
-		if t := rstTarget.FindStringSubmatch(m[2]); t != nil && (m[1] != "" || m[3] != "") {
+		if t := rstTarget().FindStringSubmatch(m[2]); t != nil && (m[1] != "" || m[3] != "") {
 			return "[" + t[1] + "](" + t[2] + "<" + t[3] + ">)"
 		}
 		return "`" + m[2] + "`"
@@ -292,18 +291,18 @@ func (r *rstReader) inline(text string) string {
 // rstMadeBySite returns the first mark of text for which a page shows other text, "" for none.
 func rstMadeBySite(text []byte) (made string) {
 	for line := range bytes.Lines(text) {
-		if m := rstDirective.FindSubmatch(bytes.TrimRight(line, "\r\n")); m != nil && !in(rstCode+" "+rstNotes+" "+rstQuiet, string(m[1])) {
+		if m := rstDirective().FindSubmatch(bytes.TrimRight(line, "\r\n")); m != nil && !in(rstCode+" "+rstNotes+" "+rstQuiet, string(m[1])) {
 			return string(bytes.TrimSpace(line))
 		}
-		if m := rstPipe.Find(line); m != nil {
+		if m := rstPipe().Find(line); m != nil {
 			return string(bytes.TrimSpace(m))
 		}
 	}
-	if m := rstTable.Find(text); m != nil {
+	if m := rstTable().Find(text); m != nil {
 		return "a table"
 	}
-	for _, m := range rstInline.FindAllSubmatch(text, -1) {
-		if role := string(m[1]); role != "" && !isShown(role) && !rstTarget.Match(m[2]) {
+	for _, m := range rstInline().FindAllSubmatch(text, -1) {
+		if role := string(m[1]); role != "" && !isShown(role) && !rstTarget().Match(m[2]) {
 			made = ":" + role + ":"
 		}
 	}

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,7 @@ func (s *section) readStages() []candidate {
 	var steps []*section
 	for _, x := range s.doc.sections {
 		if x.parent == s || s.title == "" && x.parent == nil && x.level == 2 {
-			if n := stage.FindStringSubmatch(x.title); n != nil && n[1] == strconv.Itoa(len(steps)+1) {
+			if n := stage().FindStringSubmatch(x.title); n != nil && n[1] == strconv.Itoa(len(steps)+1) {
 				steps = append(steps, x)
 			}
 		}
@@ -24,7 +23,7 @@ func (s *section) readStages() []candidate {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: steps[0].line}
-	name := func(x *section) string { return strings.TrimSpace(stage.ReplaceAllString(x.title, "")) }
+	name := func(x *section) string { return strings.TrimSpace(stage().ReplaceAllString(x.title, "")) }
 	instructs, named := 0, 0
 	for _, x := range steps {
 		if ws := words(name(x)); len(ws) > 0 && (imperative(ws[0]) || activity(name(x))) {
@@ -54,4 +53,4 @@ func (s *section) readStages() []candidate {
 }
 
 // stage is the number in front of a heading that is a step.
-var stage = regexp.MustCompile(`^(?:(?i:step|part|phase|stage) )?([0-9]+)[.):]?[ :–—-]+`)
+var stage = lazy(`^(?:(?i:step|part|phase|stage) )?([0-9]+)[.):]?[ :–—-]+`)

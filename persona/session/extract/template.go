@@ -10,16 +10,16 @@ import (
 // What generators of sites put into markdown, and a reader of the page never sees.
 var (
 	// shortcode is one of Hugo's: {{< name … >}}, {{% name … %}}, and {{< /name >}}, which ends one.
-	shortcode = regexp.MustCompile(`\{\{[<%]\s*(/?)\s*([\w-]+)[^}\n]*?[>%]\}\}`)
+	shortcode = lazy(`\{\{[<%]\s*(/?)\s*([\w-]+)[^}\n]*?[>%]\}\}`)
 	// marker is a container (:::tip, MyST's :::{tip}), a class (kramdown's {: .x}) and other
 	// attributes ({width=50%}, { .x }), the id of a heading ({#x}, MyST's line (x)=), or a line of MDX that imports or exports.
-	marker = regexp.MustCompile(`(?m)^[ \t]*:::+(?:\{[\w:-]+\})?[\w-]*|^\([\w-]+\)=[ \t]*$|\{:[^}\n]*\}|\{ ?(?:[.#][A-Za-z][\w-]*|[\w-]+=(?:"[^"\n]*"|[\w%]+))(?: [^{}\n]*)?\}|^(?:import .* from ['"].*['"];?|export (?:const|default) .*)$`)
+	marker = lazy(`(?m)^[ \t]*:::+(?:\{[\w:-]+\})?[\w-]*|^\([\w-]+\)=[ \t]*$|\{:[^}\n]*\}|\{ ?(?:[.#][A-Za-z][\w-]*|[\w-]+=(?:"[^"\n]*"|[\w%]+))(?: [^{}\n]*)?\}|^(?:import .* from ['"].*['"];?|export (?:const|default) .*)$`)
 	// left is a piece of templating that stands for text which the file does not have.
-	left = regexp.MustCompile(`\{\{[<%]|\{%|<%|(?:^|[^$])\{\{ *[\w.]`)
+	left = lazy(`\{\{[<%]|\{%|<%|(?:^|[^$])\{\{ *[\w.]`)
 
 	// erb is a tag of Ruby's in a page, and pageTitle the one that gives the title of its front matter.
-	erb       = regexp.MustCompile(`(?s)<%.*?%>`)
-	pageTitle = regexp.MustCompile(`^<%= *current_page\.data\.title *%>$`)
+	erb       = lazy(`(?s)<%.*?%>`)
+	pageTitle = lazy(`^<%= *current_page\.data\.title *%>$`)
 )
 
 func isERB(p string) bool { return strings.HasSuffix(strings.ToLower(p), ".erb") }
@@ -31,11 +31,11 @@ func blankERB(f file) []byte {
 		return f.text
 	}
 	out, code := bytes.Clone(f.text), codeLines(f.text)
-	for _, m := range erb.FindAllIndex(f.text, -1) {
+	for _, m := range erb().FindAllIndex(f.text, -1) {
 		from := bytes.LastIndexByte(out[:m[0]], '\n') + 1
 		to := m[1] + bytes.IndexByte(append(out[m[1]:len(out):len(out)], '\n'), '\n')
 		inCode := slices.ContainsFunc(code, func(c [2]int) bool { return c[0] <= m[0] && m[0] < c[1] })
-		if inCode || len(bytes.TrimSpace(out[from:m[0]])) > 0 || len(bytes.TrimSpace(erb.ReplaceAll(out[m[1]:to], nil))) > 0 {
+		if inCode || len(bytes.TrimSpace(out[from:m[0]])) > 0 || len(bytes.TrimSpace(erb().ReplaceAll(out[m[1]:to], nil))) > 0 {
 			continue
 		}
 		for i := m[0]; i < m[1]; i++ {
@@ -50,8 +50,8 @@ func blankERB(f file) []byte {
 // spanRole is MyST's {name} in front of a code span, and directive its block in a fence or a
 // container, of which the page shows what Sphinx makes of it.
 var (
-	spanRole  = regexp.MustCompile("\\{([A-Za-z][\\w:+.-]*)\\}`[^`\n]")
-	directive = regexp.MustCompile("(?m)^[ \t>]*(```+|~~~+|:::+)\\{([\\w:+.-]+)\\}")
+	spanRole  = lazy("\\{([A-Za-z][\\w:+.-]*)\\}`[^`\n]")
+	directive = lazy("(?m)^[ \t>]*(```+|~~~+|:::+)\\{([\\w:+.-]+)\\}")
 )
 
 // isShown reports whether a page shows the text of a code span with this role as it stands, or for
@@ -66,7 +66,7 @@ func isShown(role string) bool {
 
 // eachRole calls f with the role of each code span that has one, and where its braces begin.
 func eachRole(text []byte, f func(role string, at int)) {
-	for _, m := range spanRole.FindAllSubmatchIndex(text, -1) {
+	for _, m := range spanRole().FindAllSubmatchIndex(text, -1) {
 		if !isInSpan(text, m[0]) {
 			f(string(text[m[2]:m[3]]), m[0])
 		}
@@ -90,7 +90,7 @@ func (d *document) madeBySite(from, to int) string {
 // madeBySite returns the first directive or role of text for which the page shows other text, ""
 // for none.
 func madeBySite(text []byte) (made string) {
-	for _, m := range directive.FindAllSubmatch(text, -1) {
+	for _, m := range directive().FindAllSubmatch(text, -1) {
 		fence, name := m[1][0] != ':', string(m[2])
 		if fence && in("code code-block code-cell sourcecode parsed-literal prompt", name) || in(rstNotes, name) {
 			continue
@@ -106,7 +106,7 @@ func madeBySite(text []byte) (made string) {
 }
 
 // tab is a tag of MDX whose label says for whom the text in it is.
-var tab = regexp.MustCompile(`<Tab\w*\s[^>]*=`)
+var tab = lazy(`<Tab\w*\s[^>]*=`)
 
 // stripTemplating returns a file without the templating around its text. Every line keeps its place
 // and its length, filled up with blanks. Code keeps all of its bytes.
@@ -138,7 +138,7 @@ func stripTemplating(text []byte) []byte {
 		}
 	}
 	open := map[string][][]int{} // by name, those that are not ended yet
-	for _, m := range shortcode.FindAllSubmatchIndex(text, -1) {
+	for _, m := range shortcode().FindAllSubmatchIndex(text, -1) {
 		if inCode(m[0]) {
 			continue
 		}
@@ -157,7 +157,7 @@ func stripTemplating(text []byte) []byte {
 			blank(m[0], m[1])
 		}
 	}
-	for _, m := range marker.FindAllIndex(text, -1) {
+	for _, m := range marker().FindAllIndex(text, -1) {
 		if !inCode(m[0]) && !isInSpan(text, m[0]) {
 			blank(m[0], m[1])
 		}
@@ -172,12 +172,12 @@ func stripTemplating(text []byte) []byte {
 }
 
 // note is a note of MyST in a fence, with its options. It holds text and no code.
-var note = regexp.MustCompile("(?m)^[ \t]*(```+|~~~+)\\{(?:" + strings.ReplaceAll(rstNotes, " ", "|") + ")\\}([^\n]*)((?:\n[ \t]*:[\\w-]+:[^\n]*)*)")
+var note = lazy("(?m)^[ \t]*(```+|~~~+)\\{(?:" + strings.ReplaceAll(rstNotes, " ", "|") + ")\\}([^\n]*)((?:\n[ \t]*:[\\w-]+:[^\n]*)*)")
 
 // blankNotes returns text without the fences around its notes.
 func blankNotes(text []byte) []byte {
 	out := text
-	for _, m := range note.FindAllSubmatchIndex(text, -1) {
+	for _, m := range note().FindAllSubmatchIndex(text, -1) {
 		end := regexp.MustCompile(`(?m)^[ \t]*` + string(text[m[2]:m[3]]) + `[ \t]*$`).FindIndex(text[m[1]:])
 		if end == nil {
 			continue
@@ -217,13 +217,13 @@ func setIn(out, was []byte) {
 }
 
 // fenceLine begins or ends a block of code.
-var fenceLine = regexp.MustCompile("(?m)^[ \t>]*(```+|~~~+)[^\n]*$")
+var fenceLine = lazy("(?m)^[ \t>]*(```+|~~~+)[^\n]*$")
 
 // codeLines are the ranges of bytes that stand in fences, in order.
 func codeLines(text []byte) [][2]int {
 	var out [][2]int
 	begin, mark := -1, ""
-	for _, m := range fenceLine.FindAllSubmatchIndex(text, -1) {
+	for _, m := range fenceLine().FindAllSubmatchIndex(text, -1) {
 		is := string(text[m[2]:m[3]])
 		switch {
 		case begin < 0:

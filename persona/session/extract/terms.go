@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -113,7 +112,7 @@ func (s *section) readDefinitionLists() []candidate {
 		case table:
 			out = append(out, s.definitionTable(b)...)
 		case bullets:
-			out = append(out, s.boldList(b, i > 0 && leads(s.blocks[i-1]) && defines.MatchString(s.blocks[i-1].run.text))...)
+			out = append(out, s.boldList(b, i > 0 && leads(s.blocks[i-1]) && defines().MatchString(s.blocks[i-1].run.text))...)
 		case paragraph:
 			if lead, rest, ok := b.run.lead(); ok && lead.kind == strong && name(lead.text, false) && definable(rest) && s.topic() == glossary {
 				out = append(out, s.newDefinition(lead.text, rest, b, scoreBold))
@@ -248,7 +247,7 @@ func (s *section) boldList(b block, led bool) []candidate {
 }
 
 // defines are the words of a lead that promises terms and what they mean.
-var defines = regexp.MustCompile(`(?i)\b(?:terminology|terms|definitions|vocabulary)\b`)
+var defines = lazy(`(?i)\b(?:terminology|terms|definitions|vocabulary)\b`)
 
 // leads reports whether what an item begins with may name a thing here. In lower
 // case with a slash it is a repository or a path.
@@ -397,7 +396,7 @@ func copula(r run) (subject, pred string, marked, ok bool) {
 		if !found || len(strings.Fields(before)) > 7 || (v == " is " || v == " are ") && !articleFirst(after) {
 			continue
 		}
-		subject = withoutArticle(strings.TrimSpace(bracketed.ReplaceAllString(before, "")))
+		subject = withoutArticle(strings.TrimSpace(bracketed().ReplaceAllString(before, "")))
 		return subject, after, r.sets(subject, before), true
 	}
 	return "", "", false, false

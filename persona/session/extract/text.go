@@ -2,7 +2,6 @@ package extract
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -259,7 +258,7 @@ func described(text string) string {
 // nothing, and points to nothing above or below it.
 func standsAlone(sentence string) bool {
 	sentence = stripLabel(sentence)
-	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) || pointing.MatchString(sentence) {
+	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) || pointing().MatchString(sentence) {
 		return false
 	}
 	head, _, ok := strings.Cut(sentence, ", ")
@@ -279,7 +278,7 @@ func standsAlone(sentence string) bool {
 
 // pointing are the words of a sentence that sends to what stands above or below it, and of one that
 // announces a list within itself.
-var pointing = regexp.MustCompile(`(?i)(?:\bthe|\bas|\bsee|ed|own|ven|out|find|found) (?:above|below)\b|\b(?:above|below)(?:[.,;:)]|$)|\b(?:the|these|as) following\b|^(?:here|there) are (?:some|the)\b|\b(?:this|these|those)(?: (?:is|are|by|in|to|for|with|and|or|as|when|if|can|should|must|will|may)\b|[.,;:)]|$)|[a-z]: [A-Z].*[^.!]$|; (?:or|and)$|^(?:\S+ ){1,4}(?:it|them)[.!]?$`)
+var pointing = lazy(`(?i)(?:\bthe|\bas|\bsee|ed|own|ven|out|find|found) (?:above|below)\b|\b(?:above|below)(?:[.,;:)]|$)|\b(?:the|these|as) following\b|^(?:here|there) are (?:some|the)\b|\b(?:this|these|those)(?: (?:is|are|by|in|to|for|with|and|or|as|when|if|can|should|must|will|may)\b|[.,;:)]|$)|[a-z]: [A-Z].*[^.!]$|; (?:or|and)$|^(?:\S+ ){1,4}(?:it|them)[.!]?$`)
 
 // withLimits returns a sentence of text with what limits it behind it, as "Unless …" and "This does
 // not hold for …"; up to twice maxDescription long, so that no condition is cut off. ok tells

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,8 +14,8 @@ import (
 // Links and tags are what stands in the lines of a markdown file and not in its text: comments,
 // images and the targets of links; tags, which in code are text.
 var (
-	links = regexp.MustCompile(`(?s)<!--.*?(?:-->|\z)|(?:!\[[^\]]*)?\]\((?:[^()]|\([^()]*\))*\)|\]\[[^\]]*\]`)
-	tags  = regexp.MustCompile(`<[^<>]*>`)
+	links = lazy(`(?s)<!--.*?(?:-->|\z)|(?:!\[[^\]]*)?\]\((?:[^()]|\([^()]*\))*\)|\]\[[^\]]*\]`)
+	tags  = lazy(`<[^<>]*>`)
 )
 
 // altOf keeps the text of an image of what links matches.
@@ -43,8 +42,8 @@ func letters(s string) string {
 // "" where they hold all of it.
 func (e evidence) firstAltered() string {
 	raw := string(e.doc.markdownWithin(e.from, e.to))
-	plain := links.ReplaceAllString(raw, "")
-	said := []string{letters(html.UnescapeString(links.ReplaceAllStringFunc(raw, altOf))), letters(html.UnescapeString(tags.ReplaceAllString(plain, ""))), letters(html.UnescapeString(plain)), letters(raw)}
+	plain := links().ReplaceAllString(raw, "")
+	said := []string{letters(html.UnescapeString(links().ReplaceAllStringFunc(raw, altOf))), letters(html.UnescapeString(tags().ReplaceAllString(plain, ""))), letters(html.UnescapeString(plain)), letters(raw)}
 	holds := func(s string) bool {
 		l := letters(s)
 		return slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, l) })

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -75,7 +74,7 @@ var signs = []sign{
 	{2, 4, func(t *traits) bool { return 2*t.orders >= t.all }},
 	{-3, 2, func(t *traits) bool { return 3*t.orders >= 2*t.all && t.all > 1 }},
 	{0, -4, func(t *traits) bool { return t.orders == 0 }},
-	{3, -6, func(t *traits) bool { return slices.ContainsFunc(t.says, guides.MatchString) }},
+	{3, -6, func(t *traits) bool { return slices.ContainsFunc(t.says, guides().MatchString) }},
 	{0, 4, func(t *traits) bool { return t.aims > 0 }},
 	{2, 0, func(t *traits) bool { return 4*t.denials >= t.all }},
 	{2, 0, func(t *traits) bool { return 3*t.actors >= t.all }},
@@ -92,7 +91,7 @@ var signs = []sign{
 }
 
 // guides are the words of a lead to rules.
-var guides = regexp.MustCompile(`(?i)\b(?:these|the following|some|following) (?:\w+ )?(?:guidelines|rules|tips|conventions|best practices|principles|points|considerations)\b`)
+var guides = lazy(`(?i)\b(?:these|the following|some|following) (?:\w+ )?(?:guidelines|rules|tips|conventions|best practices|principles|points|considerations)\b`)
 
 // traits are what the signs of a section look at.
 type traits struct {
@@ -111,7 +110,7 @@ type traits struct {
 
 func (s *section) traits(ps []piece) *traits {
 	t := &traits{s: s}
-	bare, how := howTo(sectionNumber.ReplaceAllString(s.subject(), ""))
+	bare, how := howTo(sectionNumber().ReplaceAllString(s.subject(), ""))
 	bare, _, _ = strings.Cut(bare, " (")
 	t.title, t.how = words(bare), how
 	for _, p := range ps {
@@ -174,10 +173,10 @@ func (b block) isProgram() bool {
 	if b.lang != "" {
 		return in("python py python3 pycon js javascript jsx ts typescript tsx go golang java kotlin rust ruby rb php c cpp c++ csharp cs swift scala elixir dart", strings.ToLower(b.lang))
 	}
-	return slices.ContainsFunc(b.lines, program.MatchString)
+	return slices.ContainsFunc(b.lines, program().MatchString)
 }
 
-var program = regexp.MustCompile(`^\s*(?:>>> |import \w|from [\w.]+ import |def \w|class \w|@\w|const \w+ =|func \w|(?:GET|POST|PUT|PATCH|DELETE) /)`)
+var program = lazy(`^\s*(?:>>> |import \w|from [\w.]+ import |def \w|class \w|@\w|const \w+ =|func \w|(?:GET|POST|PUT|PATCH|DELETE) /)`)
 
 // read counts what stands in a block, and in its items.
 func (t *traits) read(b block) {

@@ -65,5 +65,5 @@ func (b block) refersTo(before block) bool {
 	}
 	first := firstOf(b.run.text)
 	ws := words(first)
-	return !leads(b) && (pronounFirst(first) || pointing.MatchString(first) || ws[0] == "the" && len(ws) > 1 && strings.Contains(strings.ToLower(before.run.text), ws[1][:min(7, len(ws[1]))]))
+	return !leads(b) && (pronounFirst(first) || pointing().MatchString(first) || ws[0] == "the" && len(ws) > 1 && strings.Contains(strings.ToLower(before.run.text), ws[1][:min(7, len(ws[1]))]))
 }
