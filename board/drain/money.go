@@ -172,8 +172,11 @@ func (o overspent) Error() string { return "budget: " + string(o) }
 // drains since, or by what this session cost above its reservation. Where that is the whole
 // board's, the error is overspent.
 func (a authority) checkSolvent(c *claim, cost budget.MicroUSD) error {
+	if !a.cfg.HasBudget {
+		return requireBudget(a.cfg)
+	}
 	all, err := a.pursesOf(c.task.Team)
-	if err != nil || !a.cfg.HasBudget {
+	if err != nil {
 		return err
 	}
 	over := max(cost-c.each(), 0)

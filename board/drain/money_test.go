@@ -156,7 +156,8 @@ func TestHardStopDuringASession(t *testing.T) {
 	}{
 		"spent elsewhere": {paid, `{"cost_micro_usd":900001,"kind":"outcome","run":"run-other","seq":1,"task":"x","ts":"2026-03-02T09:00:00Z","v":1}` + "\n",
 			0, "$1.000001 is spent or reserved this month, more than the limit of $1.00", "budget"},
-		"its own cost": {"\n[budget]\nmonthly_usd = 0.10\n", "", 100_001, "$0.100001 is spent or reserved this month, more than the limit of $0.10", "budget"},
+		"no budget any more": {paid, "", 0, "can cost money, and no budget is set", "no-budget"},
+		"its own cost":       {"\n[budget]\nmonthly_usd = 0.10\n", "", 100_001, "$0.100001 is spent or reserved this month, more than the limit of $0.10", "budget"},
 		"a team's": {paid + "[budget.teams]\nshore-lead = 0.85\n", `{"cost_micro_usd":50001,"kind":"outcome","run":"run-other","seq":1,"task":"x","ts":"2026-03-02T09:00:00Z","v":1}` + "\n",
 			0, "$0.150001 is spent or reserved this month, more than the month's budget without the teams' shares, $0.15", "<nil>"},
 	} {
@@ -167,6 +168,9 @@ func TestHardStopDuringASession(t *testing.T) {
 			w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
 				if c.elsewhere != "" {
 					w.commit(repo.Changes{"knowledge/ledger/2026-03/run-other.jsonl": []byte(c.elsewhere)}, "elsewhere")
+				}
+				if c.after == "no-budget" {
+					w.commit(repo.Changes{"odd.toml": []byte(strings.Replace(w.read("refs/heads/main", "odd.toml"), paid, "", 1))}, "no budget")
 				}
 				u := session.Usage{Turns: 1, Cost: c.cost, CostKnown: true}
 				if r.MaxCost = 0; c.cost > 0 { // as an agent that looks at no limit

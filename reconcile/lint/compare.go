@@ -19,6 +19,7 @@ type comparison struct {
 	used     map[string]bool        // the names that tests still use
 	removed  map[string]bool        // the names that code declares no more
 	stands   map[string]bool        // the names that code declares still, or under another name now
+	fewer    counts[string]         // the functions that code declares less often than it did
 	coded    bool                   // more than what tests expect is changed
 	asked    func() map[string]bool // see askedBeside
 	leaves   func(dir, name string) bool
@@ -134,7 +135,7 @@ func (j comparison) judge() []policy.Finding {
 		switch {
 		case twin == "" && !old.test: // a helper: what it asserted is told of its tests
 		case twin == "":
-			if code, text := j.judgeRemovedTest(old, gone, come); code != "" {
+			if code, text := j.judgeRemovedTest(old, of(gone, key), len(gone), len(come)); code != "" {
 				tell(code, place{old.path, 0}, "the test %s is gone%s", old.name, text)
 			}
 		case t.skips > old.skips:
@@ -167,38 +168,61 @@ func of(all []check, key string) []check {
 	return out
 }
 
-// judgeRemovedTest says what it means that a test is no more. One that goes with what
-// it is of is expected. Else nothing may be left without a test that stands, and where
-// no code is changed, others must assert as much.
-func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text string) {
-	named := ""
+// judgeRemovedTest says what it means that a test is no more, where checks are its own. What it
+// asserts of names that go with it is expected to go. Else nothing may be left without a test
+// that stands, and where no code is changed, others must assert as much.
+func (j comparison) judgeRemovedTest(old tested, checks []check, gone, come int) (code, text string) {
+	calls, named, called := old.calls, "", false
+	drops := map[string]bool{}
 	for _, w := range slices.Sorted(maps.Keys(old.tokens)) {
-		switch {
-		case old.calls[w] && (j.removed[w] || j.leaves(path.Dir(old.path), w)):
-			return "", "" // the reviewer sees both go
-		case j.removed[w]:
-			named = w
+		if drops[w] = j.removed[w] || old.calls[w] && j.leaves(path.Dir(old.path), w); drops[w] {
+			named, called = w, called || old.calls[w]
 		}
 	}
 	if named != "" {
-		return "expectation_changed", ", and so is " + named + ", which it names and does not call"
+		calls = j.callsOf(checks, old, drops)
 	}
-	for _, name := range slices.Sorted(maps.Keys(old.calls)) {
+	for _, name := range slices.Sorted(maps.Keys(calls)) {
 		ext := path.Ext(old.path)
 		own := old.objects[name] == "" && (j.was.own[path.Dir(old.path)+" "+name] || j.was.own[ext+" "+name])
-		if !own && (j.hasNoTest(name) || ext != ".go" && j.isUnknownWithoutTest(name)) && !j.asked()[ext+" "+old.objects[name]+name] {
+		if !own && (j.hasNoTest(name) || named == "" && ext != ".go" && j.isUnknownWithoutTest(name)) && !j.asked()[ext+" "+old.objects[name]+name] {
 			return "test_removed", ", and no test calls " + name + " any more"
 		}
 	}
 	switch {
-	case len(old.calls)+len(gone) == 0:
+	case called:
+		return "", "" // the reviewer sees both go
+	case named != "":
+		return "expectation_changed", ", and so is " + named + ", which it names and does not call"
+	case len(old.calls)+gone == 0:
 		return "test_rewritten", "; it called nothing and checked nothing"
 	case j.coded:
 		return "test_rewritten", ", along with other code"
-	case len(come) >= len(gone):
+	case come >= gone:
 		return "test_rewritten", "; other tests assert as much"
 	}
 	return "test_removed", ""
+}
+
+// callsOf are the names that the checks of a test ask, but for those of a dropped name; a check
+// that asks nothing by name is of all that its test calls. What the code declares less often
+// than it did may be what is dropped.
+func (j comparison) callsOf(checks []check, in tested, drops map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for _, k := range checks {
+		about := k.asks
+		if len(about) == 0 {
+			about = slices.Collect(maps.Keys(in.calls))
+		}
+		if slices.ContainsFunc(slices.Collect(maps.Keys(k.words)), func(w string) bool { return drops[w] }) {
+			about = nil
+		}
+		for _, name := range about {
+			out[name] = true
+		}
+	}
+	maps.DeleteFunc(out, func(name string, _ bool) bool { return drops[name] || j.fewer[name] > 0 })
+	return out
 }
 
 // askedBeside are the calls in tests of languages without a tree that the change leaves as they

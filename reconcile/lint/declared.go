@@ -48,6 +48,29 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 	return removed, stands
 }
 
+// fewerFunctions are the names of functions and methods that the code of the change declares less
+// often than it did.
+func (c *change) fewerFunctions() counts[string] {
+	was, now := counts[string]{}, counts[string]{}
+	count := func(d *delta, s side, to counts[string]) {
+		for _, f := range s.functions() {
+			to[f.decl.Name.Name]++
+		}
+		for _, l := range s.lines() {
+			if m := declaration().FindStringSubmatch(l); d.ext != ".go" && m != nil {
+				to[m[1]]++
+			}
+		}
+	}
+	for _, d := range c.deltas {
+		if !d.test {
+			count(d, d.was, was)
+			count(d, d.now, now)
+		}
+	}
+	return was.subtract(now)
+}
+
 // leaves reports a function that a folder declares no more, and that no other folder declares
 // instead, whatever else bears its name.
 func (c *change) leaves(dir, name string) bool {

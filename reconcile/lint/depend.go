@@ -53,7 +53,7 @@ func checkDependencies(files []File) []policy.Finding {
 			out = append(out, sums(f)...)
 			continue
 		}
-		read := manifestReader(base)
+		read := manifestReader(f.Path)
 		if read == nil {
 			continue
 		}
@@ -66,7 +66,6 @@ func checkDependencies(files []File) []policy.Finding {
 			out = append(out, newFinding("dependency_unparsed", policy.BySyntax, f.Path, 0, "does not parse: "+err.Error()))
 			continue
 		}
-		maps.DeleteFunc(now.other, func(key string, _ foundLine) bool { return ownFolder(f.Path, key) })
 		for _, d := range compare(was, now) {
 			d.Path = f.Path
 			out = append(out, d)
@@ -75,22 +74,23 @@ func checkDependencies(files []File) []policy.Finding {
 	return out
 }
 
-// ownFolder reports a source that is a folder of the repository.
-func ownFolder(file, source string) bool {
-	kind, folder, _ := strings.Cut(source[strings.LastIndexByte(source, ' ')+1:], ":")
+// ownFolder reports a version that is a folder of the repository, and nothing else.
+func ownFolder(file, version string) bool {
+	kind, folder, _ := strings.Cut(version, ":")
 	at := path.Join(path.Dir(file), folder)
-	return strings.HasPrefix(source, "source ") && slices.Contains([]string{"file", "link", "portal"}, kind) && strings.HasPrefix(folder, ".") && at != ".." && !strings.HasPrefix(at, "../")
+	return slices.Contains([]string{"file", "link", "portal"}, kind) && strings.HasPrefix(folder, ".") && at != ".." && !strings.HasPrefix(at, "../") && !strings.ContainsAny(folder, `%\`)
 }
 
 // manifestReader returns what reads a dependency file, nil for any other file.
-func manifestReader(base string) func([]byte) (manifest, error) {
+func manifestReader(file string) func([]byte) (manifest, error) {
+	base := strings.ToLower(path.Base(file))
 	requirements, _ := path.Match("requirements*.txt", base)
 	constraints, _ := path.Match("constraints*.txt", base)
 	switch {
 	case base == "go.mod":
 		return readGoMod
 	case base == "package.json":
-		return readPackageJSON
+		return func(b []byte) (manifest, error) { return readPackageJSON(file, b) }
 	case requirements || constraints:
 		return readRequirements
 	}
@@ -255,7 +255,7 @@ func sums(f File) []policy.Finding {
 // hooks are the scripts that npm runs by itself.
 var hooks = []string{"preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare", "prepublish", "prepublishOnly", "prepack", "postpack", "dependencies"}
 
-func readPackageJSON(b []byte) (manifest, error) {
+func readPackageJSON(file string, b []byte) (manifest, error) {
 	var f struct {
 		Dependencies         map[string]string          `json:"dependencies"`
 		DevDependencies      map[string]string          `json:"devDependencies"`
@@ -274,7 +274,7 @@ func readPackageJSON(b []byte) (manifest, error) {
 			key := strings.ToLower(name)
 			line := lineOf(b, `"`+name+`"`)
 			m.requires[key] = dependency{version, line}
-			if foreign().MatchString(version) {
+			if foreign().MatchString(version) && !ownFolder(file, version) {
 				m.other["source "+key+" "+version] = foundLine{"dependency_source", name + " does not come from the registry: " + version, line}
 			}
 		}

@@ -103,6 +103,7 @@ func tests(c *change) []policy.Finding {
 	was.run()
 	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), coded: coded}
 	j.removed, j.stands = c.compareNames()
+	j.fewer = c.fewerFunctions()
 	j.leaves, j.asked = c.leaves, sync.OnceValue(c.askedBeside)
 	return slices.Concat(j.judge(), out)
 }

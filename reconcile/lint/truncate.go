@@ -25,7 +25,7 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 		return nil
 	}
 	var out []policy.Finding
-	if len(d.Before) > truncatedFrom && !d.goTrees() && !isLock(d.Path) && !d.keepsEnd() && !d.rewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
+	if len(d.Before) > truncatedFrom && !isLock(d.Path) && !d.keepsEnd() && !d.rewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes+d.functionBytesLost())*100 < len(d.Before)*truncatedPercent {
 		out = append(out, d.list("truncated_length", policy.ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
 	if d.test && d.ext != ".go" {
@@ -40,6 +40,27 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 		}
 	}
 	return out
+}
+
+// functionBytesLost counts what the functions that a Go file has no more took, each with its
+// comment: they are judged by name, see tailGone.
+func (d *delta) functionBytesLost() int {
+	n, now := 0, map[string]bool{}
+	if !d.goTrees() {
+		return n
+	}
+	for _, f := range d.now.functions() {
+		now[f.name] = true
+	}
+	for _, f := range d.was.functions() {
+		if from := f.decl.Pos(); !now[f.name] {
+			if f.decl.Doc != nil {
+				from = f.decl.Doc.Pos()
+			}
+			n += int(f.decl.End() - from)
+		}
+	}
+	return n
 }
 
 // functionNames are the names of the functions that the files of the change have.
@@ -192,28 +213,31 @@ func checkBraces(_ *change, d *delta) string {
 		return ""
 	}
 	now := open(d.After)
-	if now <= 0 || d.Before != nil && open(d.Before) != 0 || ended().Match(d.After) && (d.Before == nil || open(withoutTexts(d.now)) <= 0) {
+	if now <= 0 || d.Before != nil && open(d.Before) != 0 || ended().Match(d.After) && open(withoutTexts(d.now)) <= 0 {
 		return "" // brackets stand in strings too
 	}
 	return fmt.Sprintf("looks cut off: %d brackets are not closed", now)
 }
 
-// withoutTexts is a side without what stands in quotes or behind a backslash, line by line;
+// withoutTexts is a side without its templates, and what stands in quotes or behind a backslash, line by line;
 // a line that is longer than people write is left whole.
 func withoutTexts(s side) []byte {
 	longest := (Limits{}).Filled().LineBytes
 	var out strings.Builder
-	for _, l := range s.lines() {
+	for l := range strings.Lines(templates().ReplaceAllString(string(s.src), "")) {
 		if len(l) > longest {
 			out.WriteString(l)
 			continue
 		}
-		out.WriteString(escaped().ReplaceAllString(quotes().ReplaceAllString(l, ""), "") + "\n")
+		out.WriteString(escaped().ReplaceAllString(quotes().ReplaceAllString(l, ""), ""))
 	}
 	return []byte(out.String())
 }
 
-var escaped = lazy(`\\.`)
+var (
+	escaped   = lazy(`\\.`)
+	templates = lazy("`(?:[^`\\\\]|\\\\.)*`")
+)
 
 // ended finds the end of a file that closes what stands at the left.
 var ended = lazy(`(?m)^(?:\S.*)?[;})\]]\s*\z`)
