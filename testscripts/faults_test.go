@@ -157,7 +157,7 @@ func (d *disk) swept(when string, f fault) {
 	if f.full {
 		drafts = "*/tmp_obj_???????*" // odd's own
 	}
-	d.must("odd", "task", "add", "Coil the ropes", "--role", "shore-lead")
+	d.must("odd", "task", "add", "Coil the ropes")
 	left := d.must("find", ".git", "../tmp", "-mindepth", "1", "(", "-name", "*.lock", "-not", "-path", ".git/odd/*.lock", "-o", "-path", ".git/odd/tmp/*", "-o", "-path", ".git/odd/sync/*",
 		"-o", "-path", ".git/odd/*/.*", "-not", "-name", ".gitignore", "-o", "-path", ".git/worktrees/*", "-o", "-path", "../tmp/*", "-not", "-path", "../tmp/"+"odd-[0-9]*", "-o", "-path", drafts, ")")
 	if left != "" {
