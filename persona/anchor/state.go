@@ -169,6 +169,7 @@ func (d *dir) writeGitignore() error {
 		return err
 	}
 	if err := d.root.WriteFile(name, []byte("*\n"), 0o600); err != nil {
+		_ = d.root.Remove(name) // an empty one, as of a full disk, is shown by git
 		return err
 	}
 	return d.sync(".")
