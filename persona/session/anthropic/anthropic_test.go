@@ -283,7 +283,7 @@ func TestStrangeEvents(t *testing.T) {
 		{"", `{"type":"message_stop"}`},
 		{"", `[DONE]`},
 	}
-	strange := [][2]string{{"ping", ""}, {"", " "}, {"ping", "{}"}, {"", `{"type":"new_thing","delta":5,"index":"x"}`},
+	strange := [][2]string{{"ping", ""}, {"", " "}, {"ping", "{}"}, {"", `{"type":"message_delta","usage":{"output_tokens":1}}`}, {"", `{"type":"new_thing","delta":5,"index":"x"}`},
 		{"", `{"type":"content_block_delta","index":0,"delta":{"type":"new_delta","text":{"a":1}}}`}}
 	var a answer
 	for i, e := range words {

@@ -113,6 +113,9 @@ func (a *answer) hear(name, data string, progress func(string)) *endpoint.Proble
 func (a *answer) add(typ string, e event, progress func(string)) error {
 	var is kind
 	var d delta
+	if e.Delta == nil {
+		return nil
+	}
 	if err := json.Unmarshal(e.Delta, &is); err != nil {
 		return err
 	}

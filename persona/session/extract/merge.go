@@ -88,11 +88,15 @@ func merge(cs []candidate) ([]candidate, []clash) {
 			a.kind = b.kind // a glossary may explain what runs, works or is made, too
 		}
 	})
-	taken := map[string]bool{} // long titles may have one id all the same; they are not one concept
+	first := map[string]candidate{} // long titles may have one id all the same; they are not one concept
 	cs = slices.DeleteFunc(cs, func(c candidate) bool {
-		id := slug(c.title)
-		defer func() { taken[id] = true }()
-		return taken[id]
+		f, taken := first[slug(c.title)]
+		if taken {
+			clashes = append(clashes, clash{f.title, f.evidence[0], c.evidence[0]})
+		} else {
+			first[slug(c.title)] = c
+		}
+		return taken
 	})
 	return cs, clashes
 }

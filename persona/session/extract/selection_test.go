@@ -296,6 +296,23 @@ func TestThisYearsFilesCount(t *testing.T) {
 	}
 }
 
+// TestOneIdForTwoTitles: two titles that differ in the middle alone are two rules; of two terms whose id would be one,
+// the first is taken and both places are told.
+func TestOneIdForTwoTitles(t *testing.T) {
+	t.Parallel()
+	const head, text = "## If your server and your client components are distributed ", " here\n\nEvery licence must be kept by those who distribute it, and every change to it must be approved by the board.\n\n"
+	e := drive(t, request("policies/open.md", "# Open source\n\n"+head+"together"+text+head+"separately"+strings.Replace(text, "licence", "copy", 1)))
+	if len(e.Atoms) != 2 {
+		t.Errorf("%q", spoken(e))
+	}
+	named := func(how string, line int) candidate {
+		return candidate{kind: term, title: head[3:] + how + " here", evidence: []evidence{{doc: &document{}, from: line, to: line}}}
+	}
+	if got, told := merge([]candidate{named("together", 5), named("separately", 9)}); len(got) != 1 || len(told) != 1 || told[0].a.from != 5 || told[0].b.from != 9 {
+		t.Errorf("%d candidates, told %+v", len(got), told)
+	}
+}
+
 // Long titles that differ at their ends are two rules; what a heading turns round, what says where a text is
 // now, and what a folder calls history are none.
 func TestWhatAHeadingSays(t *testing.T) {
