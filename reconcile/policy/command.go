@@ -73,19 +73,19 @@ func (v CommandVerdict) ReadOnly() bool {
 // program may read more than its words name.
 func JudgeCommand(line string, p CommandPolicy) CommandVerdict {
 	w := newWalker(p)
-	w.line(line, w.start(), input{})
+	w.judgeLine(line, w.startDirs(), input{})
 	return w.verdict()
 }
 
 // JudgeArgv judges a command that is run without a shell.
 func JudgeArgv(argv []string, p CommandPolicy) CommandVerdict {
 	w := newWalker(p)
-	c := call{dirs: w.start()}
+	c := call{dirs: w.startDirs()}
 	for _, a := range argv {
 		c.argv = append(c.argv, word{text: a, known: true, lead: a})
 	}
 	if len(argv) > 0 {
-		w.call(c)
+		w.judgeCall(c)
 	}
 	return w.verdict()
 }
@@ -115,7 +115,7 @@ func parse(line string) (*syntax.File, error) {
 		return nil, fmt.Errorf("column %d: %s", perr.Pos.Col(), perr.Text)
 	case err != nil:
 		return nil, err
-	case deep(f):
+	case isTooDeep(f):
 		return nil, fmt.Errorf("it is nested more than %d levels deep", maxDepth)
 	}
 	return f, nil
@@ -124,7 +124,7 @@ func parse(line string) (*syntax.File, error) {
 // maxDepth is how deep a line's syntax tree is followed.
 const maxDepth = 1000
 
-func deep(f *syntax.File) bool {
+func isTooDeep(f *syntax.File) bool {
 	depth, deepest := 0, 0
 	syntax.Walk(f, func(n syntax.Node) bool {
 		if n == nil {
@@ -173,8 +173,8 @@ func (w *walker) verdict() CommandVerdict {
 	w.judgeArithmetic()
 	w.gitMade()
 	if w.fills != nil {
-		for _, a := range parts(w.said) {
-			w.governs(*w.fills, a)
+		for _, a := range splitNames(w.said) {
+			w.refuseGoverning(*w.fills, a)
 		}
 	}
 	slices.Sort(w.v.Reads)
@@ -186,8 +186,8 @@ func (w *walker) verdict() CommandVerdict {
 	return w.v
 }
 
-// unknown notes why the write set cannot be told.
-func (w *walker) unknown(format string, args ...any) {
+// noteUnknown notes why the write set cannot be told.
+func (w *walker) noteUnknown(format string, args ...any) {
 	reason := fmt.Sprintf(format, args...)
 	if !w.seen[reason] {
 		w.seen[reason] = true
@@ -195,32 +195,32 @@ func (w *walker) unknown(format string, args ...any) {
 	}
 }
 
-func (w *walker) find(s Severity, code, text, fix string) {
-	w.add(Finding{Code: code, Severity: s, How: BySyntax, Text: text, Fix: fix})
+func (w *walker) addBySyntax(s Severity, code, text, fix string) {
+	w.addFinding(Finding{Code: code, Severity: s, How: BySyntax, Text: text, Fix: fix})
 }
 
-func (w *walker) hard(code, text, fix string) { w.find(Hard, code, text, fix) }
+func (w *walker) addHard(code, text, fix string) { w.addBySyntax(Hard, code, text, fix) }
 
-func (w *walker) add(f Finding) {
+func (w *walker) addFinding(f Finding) {
 	if key := f.Code + "\x00" + f.Path + "\x00" + f.Text; !w.seen[key] {
 		w.seen[key] = true
 		w.v.Findings = append(w.v.Findings, f)
 	}
 }
 
-// line judges text that a shell would read.
-func (w *walker) line(text string, in dirs, from input) (ok, bad dirs) {
+// judgeLine judges text that a shell would read.
+func (w *walker) judgeLine(text string, in dirs, from input) (ok, bad dirs) {
 	if w.depth++; w.depth > maxNesting {
-		w.hard("command_too_deep", fmt.Sprintf("the command nests more than %d shells", maxNesting), "write the command itself")
+		w.addHard("command_too_deep", fmt.Sprintf("the command nests more than %d shells", maxNesting), "write the command itself")
 		return in, in
 	}
 	defer func() { w.depth-- }()
 	w.said += "\n" + text
 	f, err := parse(text)
 	if err != nil {
-		w.hard("command_unparsed", "the command is not valid bash: "+err.Error(), "write a valid command")
-		w.unknown("the command does not parse")
+		w.addHard("command_unparsed", "the command is not valid bash: "+err.Error(), "write a valid command")
+		w.noteUnknown("the command does not parse")
 		return in, in
 	}
-	return w.list(f.Stmts, in, from)
+	return w.judgeList(f.Stmts, in, from)
 }

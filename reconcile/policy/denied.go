@@ -68,12 +68,12 @@ func (w *walker) checkDenyTable(c call) {
 			continue
 		}
 		if d.words == "" {
-			w.hard(d.code, fmt.Sprintf("%s %s", name, d.why), d.fix)
+			w.addHard(d.code, fmt.Sprintf("%s %s", name, d.why), d.fix)
 			continue
 		}
-		for _, o := range verbs(c, p) {
+		for _, o := range verbOperands(c, p) {
 			if word := strings.ToLower(o.text); slices.Contains(strings.Fields(d.words), word) {
-				w.hard(d.code, fmt.Sprintf("%s %s %s", name, word, d.why), d.fix)
+				w.addHard(d.code, fmt.Sprintf("%s %s %s", name, word, d.why), d.fix)
 				break
 			}
 		}
@@ -82,7 +82,7 @@ func (w *walker) checkDenyTable(c call) {
 	case name == "odd":
 		w.humanAct(c, p)
 	case (name == "gpg" || name == "gpg2") && p.has("s", "b", "sign", "clear-sign", "clearsign", "detach-sign"):
-		w.hard("command_human_act", name+" signs in the name of a person", "leave it to a person")
+		w.addHard("command_human_act", name+" signs in the name of a person", "leave it to a person")
 	}
 	w.inlineCode(c, name)
 }
@@ -113,11 +113,11 @@ func (w *walker) humanAct(c call, p parsed) {
 	for i, noun := range p.operands {
 		name := strings.ToLower(noun.text)
 		if (name == "approve" || name == "reject" || name == "undo") && (i == 0 || flagged) {
-			w.hard("command_human_act", "odd "+name+" may only be run by a person", fix)
+			w.addHard("command_human_act", "odd "+name+" may only be run by a person", fix)
 			return
 		}
 		if i == 0 && !noun.known {
-			w.hard("command_human_act", "odd is called with a command that the line does not tell", "write the command itself")
+			w.addHard("command_human_act", "odd is called with a command that the line does not tell", "write the command itself")
 			return
 		}
 		acts := strings.Fields(humanActs[name])
@@ -128,16 +128,16 @@ func (w *walker) humanAct(c call, p parsed) {
 		for _, o := range append(p.operands[i+1:], c.argv[at+1:]...) {
 			verb, _, _ := strings.Cut(strings.ToLower(o.text), "=")
 			if slices.Contains(acts, verb) || len(acts) > 0 && !o.known {
-				w.hard("command_human_act", fmt.Sprintf("odd %s %s may only be run by a person", name, verb), fix)
+				w.addHard("command_human_act", fmt.Sprintf("odd %s %s may only be run by a person", name, verb), fix)
 				return
 			}
 		}
 	}
 }
 
-// verbs are the operands that may be a program's verb: the first, and where
+// verbOperands are the operands that may be a program's verb: the first, and where
 // flags come before it, whose values look like operands, the second.
-func verbs(c call, p parsed) []word {
+func verbOperands(c call, p parsed) []word {
 	n := 1
 	if len(c.argv) > 1 && strings.HasPrefix(c.argv[1].lead, "-") || len(p.operands) > 0 && strings.HasPrefix(p.operands[0].lead, "+") {
 		n = 2
@@ -167,10 +167,10 @@ func (w *walker) inlineCode(c call, name string) {
 	}
 	module := len(c.argv) > 2 && c.argv[1].is("-m")
 	if module && c.argv[2].is("pip", "ensurepip", "easy_install", "pipx") {
-		w.hard("command_installer", name+" -m "+c.argv[2].text+" fetches and runs other people's code", "name the dependency in its file and let a person review it")
+		w.addHard("command_installer", name+" -m "+c.argv[2].text+" fetches and runs other people's code", "name the dependency in its file and let a person review it")
 	}
 	if module && c.argv[2].is("pty") {
-		w.hard("command_terminal", name+" -m pty gives what it runs a terminal, where a person is asked", "run the program itself")
+		w.addHard("command_terminal", name+" -m pty gives what it runs a terminal, where a person is asked", "run the program itself")
 	}
 	text, script := false, module
 	for _, a := range c.argv[1:] {
@@ -181,16 +181,16 @@ func (w *walker) inlineCode(c call, name string) {
 			script, text = true, text || a.is("eval") && slices.Contains(flags, "eval")
 			break
 		}
-		text = text || slices.ContainsFunc(flags, func(f string) bool { return gives(a.text, f) })
+		text = text || slices.ContainsFunc(flags, func(f string) bool { return carriesFlag(a.text, f) })
 	}
 	if text || !script && (c.from.kind == piped || c.from.kind == here) {
-		w.hard("command_inline_code", name+" gets a program as text, which cannot be checked", "write the program to a file and run that")
+		w.addHard("command_inline_code", name+" gets a program as text, which cannot be checked", "write the program to a file and run that")
 	}
 }
 
-// gives reports whether an argument is a flag, alone, in a cluster of letters
+// carriesFlag reports whether an argument is a flag, alone, in a cluster of letters
 // or with its value.
-func gives(arg, flag string) bool {
+func carriesFlag(arg, flag string) bool {
 	body := strings.TrimLeft(arg, "-")
 	name, _, _ := strings.Cut(body, "=")
 	if len(flag) > 1 {
@@ -199,29 +199,29 @@ func gives(arg, flag string) bool {
 	return !strings.HasPrefix(arg, "--") && strings.Contains(body, flag)
 }
 
-// destroys denies removing the repository, the home folder, the root, or
+// deniesDestroying denies removing the repository, the home folder, the root, or
 // everything here.
-func (w *walker) destroys(c call, n word) bool {
+func (w *walker) deniesDestroying(c call, n word) bool {
 	bad := false
 	for _, d := range c.dirs.at {
-		r := w.resolve(d, n.text)
+		r := w.resolvePath(d, n.text)
 		if n.glob && strings.Trim(path.Base(n.text), "*.?[]!") == "" {
-			r = w.resolve(d, path.Dir(n.text))
-			bad = bad || outside(r)
+			r = w.resolvePath(d, path.Dir(n.text))
+			bad = bad || isOutside(r)
 		} else if !n.known {
 			continue
 		}
-		bad = bad || w.whole(r)
+		bad = bad || w.isWholeTree(r)
 	}
 	if bad {
-		w.hard("command_destroys", fmt.Sprintf("%s would delete everything in %s", c.name(), n.text), "name the files to delete")
+		w.addHard("command_destroys", fmt.Sprintf("%s would delete everything in %s", c.name(), n.text), "name the files to delete")
 	}
 	return bad
 }
 
-// whole reports whether a path is the repository, a folder it lies in, the home
+// isWholeTree reports whether a path is the repository, a folder it lies in, the home
 // folder, the root, or a folder of the root.
-func (w *walker) whole(r string) bool {
+func (w *walker) isWholeTree(r string) bool {
 	r = strings.TrimSuffix(r, "/")
 	switch {
 	case r == "." || r == "" || r == ".." || r == "~" || strings.HasSuffix(r, "/.."):

@@ -13,10 +13,10 @@ import (
 // inRepo is a folder of the repository in its shortest form, "." for the top.
 func inRepo(dir string) string { return path.Clean(strings.TrimPrefix(dir, "./")) }
 
-// resolve returns the repository path that a program running in a folder means
+// resolvePath returns the repository path that a program running in a folder means
 // by a name, or, for one outside, an absolute path or one that begins with ~ or
 // "..".
-func (w *walker) resolve(dir, name string) string {
+func (w *walker) resolvePath(dir, name string) string {
 	switch {
 	case strings.HasPrefix(name, "~"):
 		return name
@@ -43,24 +43,24 @@ func (w *walker) resolve(dir, name string) string {
 	return full
 }
 
-func outside(p string) bool {
+func isOutside(p string) bool {
 	return p == ".." || strings.HasPrefix(p, "../") || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~")
 }
 
-// read notes files that a program reads, and refuses those that hold
+// noteReads notes files that a program reads, and refuses those that hold
 // credentials.
-func (w *walker) read(c call, names ...word) {
+func (w *walker) noteReads(c call, names ...word) {
 	for _, n := range names {
 		if n.text == "" || n.text == "-" || !n.known && !n.glob {
 			continue
 		}
 		for _, d := range c.dirs.at {
-			r := w.resolve(d, n.text)
+			r := w.resolvePath(d, n.text)
 			if n.known {
 				w.v.Reads = append(w.v.Reads, r)
 			}
 			if n.known && MatchAnyGlob(secretPlaces(), strings.TrimPrefix(FoldPath(r), "/")) || n.glob && reachesSecret(r) {
-				w.add(Finding{Code: "command_reads_secret", Severity: Hard, How: BySyntax, Path: r,
+				w.addFinding(Finding{Code: "command_reads_secret", Severity: Hard, How: BySyntax, Path: r,
 					Text: fmt.Sprintf("%s reads %q, which holds credentials", c.name(), r), Fix: "leave it out, or ask a person"})
 			}
 		}
@@ -79,34 +79,34 @@ func reachesSecret(glob string) bool {
 	})
 }
 
-// write notes files that a program writes, makes or removes, and refuses those
+// noteWrites notes files that a program writes, makes or removes, and refuses those
 // that no command may write.
-func (w *walker) write(c call, names ...word) { w.writes(c, false, names) }
+func (w *walker) noteWrites(c call, names ...word) { w.noteWrittenWords(c, false, names) }
 
-// writeTree is write for a name that stands for all that is below it too.
-func (w *walker) writeTree(c call, names ...word) { w.writes(c, true, names) }
+// noteTreeWrites is write for a name that stands for all that is below it too.
+func (w *walker) noteTreeWrites(c call, names ...word) { w.noteWrittenWords(c, true, names) }
 
-func (w *walker) writes(c call, tree bool, names []word) {
+func (w *walker) noteWrittenWords(c call, tree bool, names []word) {
 	for _, n := range names {
 		if !n.known {
-			w.pend("%s writes to %s, and the command does not show which file that is", c.name(), n.text)
+			w.addPending("%s writes to %s, and the command does not show which file that is", c.name(), n.text)
 			continue
 		}
-		if w.climbs(c.dirs, n.text) && !outside(w.resolve(c.dirs.at[0], n.text)) {
-			w.pend("%s writes to %s, where .. follows a symbolic link", c.name(), n.text)
+		if w.climbsFromLink(c.dirs, n.text) && !isOutside(w.resolvePath(c.dirs.at[0], n.text)) {
+			w.addPending("%s writes to %s, where .. follows a symbolic link", c.name(), n.text)
 		}
 		if c.dirs.lost && !strings.HasPrefix(n.text, "/") {
-			w.pend("%s writes to %s in an unknown folder", c.name(), n.text)
+			w.addPending("%s writes to %s in an unknown folder", c.name(), n.text)
 		}
 		for _, d := range c.dirs.at {
-			w.wrote(c, w.resolve(d, n.text), tree)
+			w.noteWrittenPath(c, w.resolvePath(d, n.text), tree)
 		}
 	}
 }
 
-// climbs reports whether a name leads up from a symbolic link: the system goes to
+// climbsFromLink reports whether a name leads up from a symbolic link: the system goes to
 // the folder above what the link leads to, not above the link.
-func (w *walker) climbs(from dirs, name string) bool {
+func (w *walker) climbsFromLink(from dirs, name string) bool {
 	if !strings.Contains("/"+name+"/", "/../") {
 		return false
 	}
@@ -126,7 +126,7 @@ func (w *walker) climbs(from dirs, name string) bool {
 
 // isUnderLink reports whether a folder of the work tree is reached over a symbolic link.
 func (w *walker) isUnderLink(dir string) bool {
-	for at := dir; w.p.Files != nil && !outside(at) && at != "."; at = path.Dir(at) {
+	for at := dir; w.p.Files != nil && !isOutside(at) && at != "."; at = path.Dir(at) {
 		if info, err := fs.Lstat(w.p.Files, at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return true
 		}
@@ -137,38 +137,38 @@ func (w *walker) isUnderLink(dir string) bool {
 // harmless are the devices that keep nothing.
 var harmless = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"}
 
-func (w *walker) wrote(c call, r string, tree bool) {
+func (w *walker) noteWrittenPath(c call, r string, tree bool) {
 	switch {
 	case slices.Contains(harmless, r) || strings.HasPrefix(r, "/dev/fd/"):
 	case strings.HasPrefix(r, "/dev/tcp/") || strings.HasPrefix(r, "/dev/udp/"):
-		w.network(c)
+		w.noteNetwork(c)
 	case strings.HasPrefix(FoldPath(r), "/dev/") && !strings.HasPrefix(r, "/dev/shm/"): // which is a folder in memory
-		w.hard("command_device", fmt.Sprintf("%s writes to the device %s", c.name(), r), "write to a file of the repository")
-	case outside(r):
+		w.addHard("command_device", fmt.Sprintf("%s writes to the device %s", c.name(), r), "write to a file of the repository")
+	case isOutside(r):
 		w.v.Writes = append(w.v.Writes, r)
 		allowed := func(dir string) bool { return r == dir || strings.HasPrefix(r, strings.TrimSuffix(dir, "/")+"/") }
 		if !slices.ContainsFunc(w.p.Outside, allowed) {
-			w.add(Finding{Code: "command_outside", Severity: Hard, How: BySyntax, Path: r,
+			w.addFinding(Finding{Code: "command_outside", Severity: Hard, How: BySyntax, Path: r,
 				Text: fmt.Sprintf("%s writes to %q, outside the repository", c.name(), r), Fix: "write inside the repository"})
 		}
 	default:
-		w.wroteInside(c, r, tree)
+		w.noteWrittenInside(c, r, tree)
 	}
 }
 
-func (w *walker) wroteInside(c call, r string, tree bool) {
-	w.protect(r)
+func (w *walker) noteWrittenInside(c call, r string, tree bool) {
+	w.addProtected(r)
 	if w.p.Files == nil {
 		if tree {
 			w.v.Writes = append(w.v.Writes, path.Join(r, "**"))
-			w.pend("%s writes everything below %s, and the files there are not known", c.name(), r)
+			w.addPending("%s writes everything below %s, and the files there are not known", c.name(), r)
 		} else {
 			w.v.Writes = append(w.v.Writes, r)
 		}
 		return
 	}
 	if w.isUnderLink(r) {
-		w.unknown("%s is reached through a symbolic link", r)
+		w.noteUnknown("%s is reached through a symbolic link", r)
 	}
 	if info, err := fs.Lstat(w.p.Files, r); err != nil || !info.IsDir() {
 		w.v.Writes = append(w.v.Writes, r)
@@ -176,53 +176,53 @@ func (w *walker) wroteInside(c call, r string, tree bool) {
 	}
 	w.v.Writes = append(w.v.Writes, path.Join(r, "**"))
 	if tree {
-		w.below(r)
+		w.protectBelow(r)
 	}
 }
 
-// below refuses what is protected in a folder that is written as a whole.
-func (w *walker) below(dir string) {
+// protectBelow refuses what is protected in a folder that is written as a whole.
+func (w *walker) protectBelow(dir string) {
 	err := fs.WalkDir(w.p.Files, dir, func(p string, d fs.DirEntry, err error) error {
 		if w.listed++; w.listed > maxListed {
-			w.unknown("the written folders hold more than %d files", maxListed)
+			w.noteUnknown("the written folders hold more than %d files", maxListed)
 			return fs.SkipAll
 		}
 		if err != nil {
-			w.unknown("%s: %v", p, err)
+			w.noteUnknown("%s: %v", p, err)
 			return nil
 		}
-		if p != dir && w.protect(p) && d.IsDir() {
+		if p != dir && w.addProtected(p) && d.IsDir() {
 			return fs.SkipDir
 		}
 		return nil
 	})
 	if err != nil {
-		w.unknown("%s: %v", dir, err)
+		w.noteUnknown("%s: %v", dir, err)
 	}
 }
 
-// protect adds what forbids writing a path, and reports whether anything does.
-func (w *walker) protect(p string) bool {
+// addProtected adds what forbids writing a path, and reports whether anything does.
+func (w *walker) addProtected(p string) bool {
 	fs := CheckProtected(p, w.p.Protect)
 	for _, f := range fs {
-		w.add(f)
+		w.addFinding(f)
 	}
 	return len(fs) > 0
 }
 
-// redirect judges one redirection and returns what it makes of standard input.
-func (w *walker) redirect(r *syntax.Redirect, in dirs, from input) input {
+// judgeRedirect judges one redirection and returns what it makes of standard input.
+func (w *walker) judgeRedirect(r *syntax.Redirect, in dirs, from input) input {
 	c := call{argv: []word{{text: "a redirection", known: true}}, dirs: in}
 	defer func(outer []string) { w.pending = outer }(w.pending)
 	w.pending = nil
 	if r.Word != nil {
-		w.expansions(r.Word, in)
+		w.judgeExpansions(r.Word, in)
 		c.argv = append(c.argv, readWord(r.Word))
 	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		if r.Hdoc != nil {
-			w.expansions(r.Hdoc, in)
+			w.judgeExpansions(r.Hdoc, in)
 		}
 		doc := readDoc(r.Hdoc)
 		return input{kind: here, text: doc.text, known: doc.known}
@@ -230,7 +230,7 @@ func (w *walker) redirect(r *syntax.Redirect, in dirs, from input) input {
 		doc := readWord(r.Word)
 		return input{kind: here, text: doc.text, known: doc.known}
 	case syntax.RdrIn:
-		w.read(c, readWord(r.Word))
+		w.noteReads(c, readWord(r.Word))
 		return input{kind: fromFile}
 	case syntax.DplIn:
 		return input{kind: fromFile}
@@ -241,8 +241,8 @@ func (w *walker) redirect(r *syntax.Redirect, in dirs, from input) input {
 	case syntax.RdrInOut:
 		from = input{kind: fromFile}
 	}
-	w.write(c, readWord(r.Word))
-	w.settle(c, false)
+	w.noteWrites(c, readWord(r.Word))
+	w.settlePending(c, false)
 	return from
 }
 
@@ -265,21 +265,21 @@ func readDoc(doc *syntax.Word) word {
 	return out
 }
 
-// network notes that a program speaks to other machines.
-func (w *walker) network(c call) {
-	w.find(Soft, "command_network", c.name()+" uses the network", "work with the files of the repository")
-	w.pend("%s uses the network", c.name())
+// noteNetwork notes that a program speaks to other machines.
+func (w *walker) noteNetwork(c call) {
+	w.addBySyntax(Soft, "command_network", c.name()+" uses the network", "work with the files of the repository")
+	w.addPending("%s uses the network", c.name())
 }
 
-// pend notes why the program being judged is unknown; settle decides whether
+// addPending notes why the program being judged is unknown; settlePending decides whether
 // that counts.
-func (w *walker) pend(format string, args ...any) {
+func (w *walker) addPending(format string, args ...any) {
 	w.pending = append(w.pending, fmt.Sprintf(format, args...))
 }
 
-// settle closes the judgement of one program: a person answers for what an
+// settlePending closes the judgement of one program: a person answers for what an
 // allowed one does.
-func (w *walker) settle(c call, allowed bool) {
+func (w *walker) settlePending(c call, allowed bool) {
 	pending := w.pending
 	w.pending = nil
 	if allowed {
@@ -292,13 +292,13 @@ func (w *walker) settle(c call, allowed bool) {
 	if opens && w.p.Work(c.texts()) {
 		w.v.Works = true
 	} else {
-		opens = opens && len(pending) == 1 && pending[0] == writesUnknown(c.name()) && program(c.name()) != "git"
+		opens = opens && len(pending) == 1 && pending[0] == writesUnknown(c.name()) && programName(c.name()) != "git"
 		for _, reason := range pending {
 			w.listable[reason] = opens && (w.listable[reason] || !slices.Contains(w.v.Reasons, reason))
-			w.unknown("%s", reason)
+			w.noteUnknown("%s", reason)
 		}
 	}
-	w.mentions(c)
+	w.judgeMentions(c)
 }
 
 func writesUnknown(name string) string {
@@ -313,7 +313,7 @@ func (w *walker) mayWork(c call) bool {
 	top := !c.dirs.lost && slices.Equal(c.dirs.at, []string{"."})
 	elsewhere := func(a word) bool {
 		_, value, _ := strings.Cut(a.text, "=")
-		return !a.known || outside(w.resolve(".", a.text)) || outside(w.resolve(".", value))
+		return !a.known || isOutside(w.resolvePath(".", a.text)) || isOutside(w.resolvePath(".", value))
 	}
 	return w.p.Work != nil && top && !w.steered && !slices.ContainsFunc(c.argv[1:], elsewhere)
 }

@@ -52,8 +52,8 @@ var gitDenials = []struct{ code, verbs, when, why string }{
 	{"command_evaluated", "fetch pull clone ls-remote fetch-pack archive", "upload-pack exec u", "runs a program that its flag names"},
 }
 
-// git judges the git command: its own flags, then its verb.
-func (w *walker) git(c call) {
+// judgeGit judges the git command: its own flags, then its verb.
+func (w *walker) judgeGit(c call) {
 	c, args := w.gitFlags(c)
 	if len(args) == 0 {
 		return
@@ -61,7 +61,7 @@ func (w *walker) git(c call) {
 	w.gitWorks(c.dirs)
 	verb := args[0]
 	if !verb.known {
-		w.hard("command_dynamic", "the git command is not written out: "+verb.text, "write the git command by name")
+		w.addHard("command_dynamic", "the git command is not written out: "+verb.text, "write the git command by name")
 		return
 	}
 	takes, long := "", []string{"pathspec-from-file"}
@@ -87,15 +87,15 @@ func (w *walker) git(c call) {
 // like a repository is one, and git runs what its config says.
 func (w *walker) gitWorks(in dirs) {
 	if in.lost {
-		w.pend("git works in an unknown folder")
+		w.addPending("git works in an unknown folder")
 	}
 	for _, d := range in.at {
 		switch {
-		case outside(d):
-			w.pend("git works in another repository, %s", d)
+		case isOutside(d):
+			w.addPending("git works in another repository, %s", d)
 			continue
 		case w.p.Files == nil && d != ".":
-			w.pend("git works in %s, which may be another repository", d)
+			w.addPending("git works in %s, which may be another repository", d)
 		}
 		if d != "." {
 			w.gitIn = append(w.gitIn, d)
@@ -103,7 +103,7 @@ func (w *walker) gitWorks(in dirs) {
 		for ; d != "." && w.p.Files != nil; d = path.Dir(d) {
 			_, head := fs.Lstat(w.p.Files, path.Join(d, "HEAD"))
 			if _, own := fs.Lstat(w.p.Files, path.Join(d, ".git")); head == nil || own == nil {
-				w.pend("git works in %s, which may be a repository with settings of its own", d)
+				w.addPending("git works in %s, which may be a repository with settings of its own", d)
 				break
 			}
 		}
@@ -117,7 +117,7 @@ func (w *walker) gitMade() {
 		for _, r := range w.v.Writes {
 			at := strings.TrimSuffix(r, "/**")
 			if strings.HasPrefix(d+"/", at+"/") || path.Base(FoldPath(at)) == "head" {
-				w.unknown("git works in %s, and the command may turn that into a repository", d)
+				w.noteUnknown("git works in %s, and the command may turn that into a repository", d)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (w *walker) gitFlags(c call) (call, []word) {
 			w.gitSetting(value)
 			valued = true
 		case elsewhere && (flag != "--exec-path" || has): // alone, it tells where git keeps its programs
-			w.hard("command_git_config", "git "+flag+" makes git work on another repository", "run git as it is in this repository")
+			w.addHard("command_git_config", "git "+flag+" makes git work on another repository", "run git as it is in this repository")
 		}
 		args = args[1:]
 		if valued && !has && len(args) > 0 {
@@ -162,7 +162,7 @@ var tameGit = strings.Fields("color.ui core.quotepath core.pager log.showsignatu
 func (w *walker) gitSetting(value word) {
 	key, _, _ := strings.Cut(strings.ToLower(value.text), "=")
 	if !value.known || !slices.Contains(tameGit, key) || key == "core.pager" && !value.is("core.pager=cat", "core.pager=") {
-		w.hard("command_git_config", "git -c "+value.text+" changes what git runs", "run git with the repository's own settings")
+		w.addHard("command_git_config", "git -c "+value.text+" changes what git runs", "run git with the repository's own settings")
 	}
 }
 
@@ -176,7 +176,7 @@ func (w *walker) gitConfigReads(p parsed) bool {
 // gitDenied adds the rows of git's deny table that a verb trips.
 func (w *walker) gitDenied(verb string, p parsed) {
 	if verb == "clean" && !p.has("n", "dry-run") {
-		w.hard("command_git_discard", "git clean deletes files that are not in history", "delete the files by name")
+		w.addHard("command_git_discard", "git clean deletes files that are not in history", "delete the files by name")
 	}
 	if verb == "gc" && !p.has("prune") || verb == "branch" && p.has("l", "list") {
 		return
@@ -190,7 +190,7 @@ func (w *walker) gitDenied(verb string, p parsed) {
 			hit = hit || p.first().is(word) || p.hasExact(word)
 		}
 		if hit {
-			w.hard(d.code, fmt.Sprintf("git %s %s", verb, d.why), "leave it to a person")
+			w.addHard(d.code, fmt.Sprintf("git %s %s", verb, d.why), "leave it to a person")
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
 	}
 	for _, a := range args[1:] {
 		if strings.Contains(a.text, "odd/review/") && verb != "branch" && verb != "tag" {
-			w.hard("command_human_act", "git "+verb+" takes in a proposal, which only a person approves", "look at it with git show or git diff")
+			w.addHard("command_human_act", "git "+verb+" takes in a proposal, which only a person approves", "look at it with git show or git diff")
 		}
 	}
 	switch {
@@ -223,15 +223,15 @@ func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
 		w.gitTakes(c, verb, p)
 	case verb == "merge":
 		w.gitSays(c, verb, p)
-		w.pend("it is not known which files git %s writes", verb)
+		w.addPending("it is not known which files git %s writes", verb)
 	case verb == "branch" || verb == "tag":
 		w.gitNames(verb, p)
 	case slices.Contains([]string{"rm", "restore", "checkout", "mv"}, verb):
 		w.gitPuts(c, verb, args, p)
 	case slices.Contains([]string{"fetch", "pull", "clone", "ls-remote", "fetch-pack"}, verb), verb == "remote" && slices.Contains([]string{"show", "update"}, p.first().text):
-		w.network(c)
+		w.noteNetwork(c)
 	default:
-		w.pend("it is not known which files git %s writes", verb)
+		w.addPending("it is not known which files git %s writes", verb)
 	}
 }
 
@@ -250,16 +250,16 @@ func gitTells(verb string, p parsed) (flags string, tells bool) {
 func (w *walker) gitShows(c call, verb, flags string, p parsed) {
 	for _, flag := range strings.Fields(flags) {
 		if p.has(flag) {
-			w.pend("git %s with %s writes a file or runs a program", verb, flag)
+			w.addPending("git %s with %s writes a file or runs a program", verb, flag)
 		}
 	}
 	if flags != "" && p.dynamic {
-		w.pend("a flag of git %s is not told by the line", verb)
+		w.addPending("a flag of git %s is not told by the line", verb)
 	}
 	for _, o := range p.operands {
 		o.text = o.text[strings.LastIndexByte(o.text, ':')+1:]
 		if o.known && MatchAnyGlob(secretPlaces(), FoldPath(o.text)) {
-			w.read(c, o)
+			w.noteReads(c, o)
 		}
 	}
 }
@@ -270,7 +270,7 @@ func commitTexts() []string {
 }
 
 // trailer matches a line by which odd knows who approved what, as git commit or its --trailer takes it.
-var trailer = lazy(`(?im)^\s*odd-[\pL\pN_-]*\s*[:=]`)
+var trailer = lazyRegexp(`(?im)^\s*odd-[\pL\pN_-]*\s*[:=]`)
 
 // gitSays judges the message of a commit: a line such as Odd-Approved-By is how a person's act is
 // recorded, so the command has to show every word of the message.
@@ -279,21 +279,21 @@ func (w *walker) gitSays(c call, verb string, p parsed) {
 	var said []string
 	for _, o := range p.options {
 		switch {
-		case o.name == "m" || o.long && longest(o.name, []string{"message", "trailer"}):
+		case o.name == "m" || o.long && hasLongFlag(o.name, []string{"message", "trailer"}):
 			said, untold = append(said, o.value.text), untold || !o.value.known
-		case o.name == "F" || o.long && longest(o.name, []string{"file"}):
+		case o.name == "F" || o.long && hasLongFlag(o.name, []string{"file"}):
 			text, known := w.messageFile(c, o.value)
 			said, untold = append(said, text), untold || !known
-		case slices.Contains([]string{"C", "c", "t"}, o.name) || o.long && longest(o.name, commitTexts()):
+		case slices.Contains([]string{"C", "c", "t"}, o.name) || o.long && hasLongFlag(o.name, commitTexts()):
 			untold = true
 		}
 	}
 	text := strings.Join(said, "\n")
 	switch {
 	case trailer().MatchString(text) || trailer().MatchString(strings.ReplaceAll(text, "\\\n", "")):
-		w.hard("command_human_act", "git "+verb+" writes a line that begins with Odd-, by which odd records an act", "leave that line out of the message")
+		w.addHard("command_human_act", "git "+verb+" writes a line that begins with Odd-, by which odd records an act", "leave that line out of the message")
 	case untold:
-		w.hard("command_human_act", "git "+verb+" takes a message that the command does not show", "write the whole message behind -m")
+		w.addHard("command_human_act", "git "+verb+" takes a message that the command does not show", "write the whole message behind -m")
 	}
 }
 
@@ -306,8 +306,8 @@ func (w *walker) messageFile(c call, name word) (text string, known bool) {
 	if !name.known || w.p.Files == nil || len(c.dirs.at) != 1 || c.dirs.lost || len(w.v.Writes)+len(w.v.Reasons) > 0 {
 		return "", false
 	}
-	at := w.resolve(c.dirs.at[0], name.text)
-	if outside(at) {
+	at := w.resolvePath(c.dirs.at[0], name.text)
+	if isOutside(at) {
 		return "", false
 	}
 	info, err := fs.Stat(w.p.Files, at)
@@ -332,18 +332,18 @@ func (w *walker) gitTakes(c call, verb string, p parsed) {
 	for _, n := range p.operands {
 		named = named && n.known && !n.glob && !strings.ContainsAny(n.text, ":*?[\\")
 		for _, d := range c.dirs.at {
-			r := w.resolve(d, n.text)
-			named = named && r != "." && !outside(r) && w.p.Files != nil
+			r := w.resolvePath(d, n.text)
+			named = named && r != "." && !isOutside(r) && w.p.Files != nil
 		}
 	}
 	if !named || p.dynamic {
-		w.unknown("git %s takes in files that it does not name", verb) // whoever lists git still wants to know
+		w.noteUnknown("git %s takes in files that it does not name", verb) // whoever lists git still wants to know
 		return
 	}
 	w.v.Commits = w.v.Commits || verb == "commit"
 	for _, n := range p.operands {
 		for _, d := range c.dirs.at {
-			r := w.resolve(d, n.text)
+			r := w.resolvePath(d, n.text)
 			if info, err := fs.Lstat(w.p.Files, r); err == nil && info.IsDir() {
 				r = path.Join(r, "**")
 			}
@@ -358,7 +358,7 @@ func (w *walker) gitNames(verb string, p parsed) {
 	shows := append(strings.Fields("a r v all remotes verbose show-current sort format color no-color column no-column abbrev i ignore-case n"), lists...)
 	other := slices.ContainsFunc(p.options, func(o option) bool { return !slices.Contains(shows, o.name) })
 	if other || p.dynamic || len(p.operands) > 0 && !p.has(lists...) {
-		w.pend("git %s makes or changes a name for a commit", verb)
+		w.addPending("git %s makes or changes a name for a commit", verb)
 	}
 }
 
@@ -366,11 +366,11 @@ func (w *walker) gitNames(verb string, p parsed) {
 func (w *walker) gitPuts(c call, verb string, args []word, p parsed) {
 	switch {
 	case verb == "mv":
-		w.move(c.with(args))
+		w.judgeMove(c.with(args))
 	case p.has("pathspec-from-file") || len(p.operands) == 0 && verb != "checkout":
-		w.pend("git %s takes its paths from elsewhere", verb)
+		w.addPending("git %s takes its paths from elsewhere", verb)
 	case verb == "rm":
-		w.writes(c, p.has("r"), p.operands)
+		w.noteWrittenWords(c, p.has("r"), p.operands)
 	case verb == "restore":
 		w.gitRestores(c, p.operands)
 	default:
@@ -387,7 +387,7 @@ func (w *walker) gitCheckout(c call, args []word) {
 	case len(args) > 1 && args[len(args)-1].is("."):
 		w.gitRestores(c, args[len(args)-1:])
 	default:
-		w.pend("git checkout may write any file of another commit")
+		w.addPending("git checkout may write any file of another commit")
 	}
 }
 
@@ -395,14 +395,14 @@ func (w *walker) gitCheckout(c call, args []word) {
 func (w *walker) gitRestores(c call, names []word) {
 	for _, n := range names {
 		if n.known && strings.HasPrefix(n.text, ":") {
-			w.pend("git writes to %s, a pattern of its own", n.text)
+			w.addPending("git writes to %s, a pattern of its own", n.text)
 			continue
 		}
 		for _, d := range c.dirs.at {
-			if n.known && w.resolve(d, n.text) == "." {
-				w.hard("command_git_discard", "git puts back every file, whatever was changed", "name the files to put back")
+			if n.known && w.resolvePath(d, n.text) == "." {
+				w.addHard("command_git_discard", "git puts back every file, whatever was changed", "name the files to put back")
 			}
 		}
-		w.writes(c, w.mayBeFolder(n), []word{n})
+		w.noteWrittenWords(c, w.mayBeFolder(n), []word{n})
 	}
 }

@@ -149,11 +149,11 @@ func (g Grant) refuseReadOnly(Action) *Refusal {
 	if !g.terms.ReadOnly {
 		return nil
 	}
-	return Refuse("read_only_contract", "%s may not change anything", g.terms.session())
+	return Refuse("read_only_contract", "%s may not change anything", g.terms.sessionName())
 }
 
-// session names the session of a grant.
-func (t Terms) session() string {
+// sessionName names the session of a grant.
+func (t Terms) sessionName() string {
 	if t.Role == "" {
 		return "a session without a role"
 	}
@@ -190,11 +190,11 @@ func (g Grant) refuseProtected(a Action) *Refusal {
 			if found := CheckProtected(p, g.terms.Protect); len(found) > 0 {
 				return found
 			}
-			return g.guarded(p)
+			return g.findGuarded(p)
 		}
 		switch {
 		case g.terms.Open:
-			return g.hidden(p)
+			return g.findHidden(p)
 		case InGit(p):
 			return []Finding{{Code: "protected_git", Severity: Hard, How: ByBytes, Path: p, Text: fmt.Sprintf("what lies in .git is git's own: %q", p), Fix: "read a file of the repository"}}
 		}
@@ -215,7 +215,7 @@ func findIn(paths []string, find func(string) []Finding) (out []Finding) {
 	return out
 }
 
-func (g Grant) hidden(p string) []Finding {
+func (g Grant) findHidden(p string) []Finding {
 	if g.live.Hides == nil {
 		return nil
 	}
@@ -282,7 +282,7 @@ func (g Grant) refusePermit(a Action) *Refusal {
 	}
 	paths := slices.Clone(a.Paths)
 	slices.Sort(paths)
-	no := refuseFor("no_permit", before, findIn(slices.Compact(paths), g.uncovered), func(f Finding) string {
+	no := refuseFor("no_permit", before, findIn(slices.Compact(paths), g.findUncovered), func(f Finding) string {
 		s := f.Path + ": " + f.Code + ": " + f.Text
 		if f.Fix != "" {
 			s += "; expected " + f.Fix
@@ -295,13 +295,13 @@ func (g Grant) refusePermit(a Action) *Refusal {
 	return no
 }
 
-// uncovered says why the permit does not let its session write a path: it is guarded or
+// findUncovered says why the permit does not let its session write a path: it is guarded or
 // none, a glob of Deny means it, in any letter case, or none of Allow does.
-func (g Grant) uncovered(p string) []Finding {
+func (g Grant) findUncovered(p string) []Finding {
 	no := func(code, text, fix string) []Finding {
 		return []Finding{{Code: code, Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: fix}}
 	}
-	if found := g.guarded(p); found != nil {
+	if found := g.findGuarded(p); found != nil {
 		return found
 	}
 	for _, f := range CheckPath(p) {
@@ -330,7 +330,7 @@ func (g Grant) Denies(p string) string {
 	return ""
 }
 
-func (g Grant) guarded(p string) []Finding {
+func (g Grant) findGuarded(p string) []Finding {
 	if g.live.Guards == nil {
 		return nil
 	}
@@ -375,7 +375,7 @@ func (g Grant) refuseTool(a Action) *Refusal {
 	case slices.Contains(g.terms.Servers[i].Reads, a.Tool), !a.Changes && g.terms.Servers[i].Trust:
 		return nil
 	case g.terms.ReadOnly:
-		return Refuse("read_only_contract", "%s may not change anything, and %s may change something; a person can list the tool in [[mcp]] reads in odd.toml", g.terms.session(), a.Tool)
+		return Refuse("read_only_contract", "%s may not change anything, and %s may change something; a person can list the tool in [[mcp]] reads in odd.toml", g.terms.sessionName(), a.Tool)
 	}
 	return g.refusePermit(Action{})
 }

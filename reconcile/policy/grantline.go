@@ -13,7 +13,7 @@ func (g Grant) refuseCommand(a Action) *Refusal {
 		return g.refuseLine(a)
 	case len(a.Argv) == 0 || a.Argv[0] == "":
 		return Refuse("command_not_allowed", "the call names no program")
-	case a.In.Root == "" || !g.terms.lists(a.Argv, a.Longer):
+	case a.In.Root == "" || !g.terms.listsCommand(a.Argv, a.Longer):
 		remedy := "a person can add it to [toolbox] run in odd.toml"
 		if may := g.terms.Runs(a.Longer); len(may) > 0 {
 			remedy = "a command may be: " + strings.Join(may, "; ") + "; " + remedy
@@ -51,7 +51,7 @@ func (g Grant) refuseLine(a Action) *Refusal {
 	if no := refuseFor("command_not_allowed", "", found, sayWithCode); no != nil || v.ReadOnly() {
 		return no
 	}
-	files, folders, found := a.In.follow(v.Writes)
+	files, folders, found := a.In.followLinks(v.Writes)
 	write := Action{Kind: Write, Paths: files}
 	for _, no := range []*Refusal{refuseFor("path_outside_repo", "", found, sayFinding), g.refuseLetters(write), g.refuseProtected(write)} {
 		if no != nil {
@@ -68,7 +68,7 @@ func (g Grant) refuseLine(a Action) *Refusal {
 	if no := g.refuseStaged(a, v); no != nil {
 		return no
 	}
-	return refuseFor("no_permit", "", findIn(folders, g.uncoveredBelow), sayFinding)
+	return refuseFor("no_permit", "", findIn(folders, g.findUncoveredBelow), sayFinding)
 }
 
 // refuseStaged asks for a permit of all that a line lets git take into the index or a commit. No
@@ -77,7 +77,7 @@ func (g Grant) refuseStaged(a Action, v CommandVerdict) *Refusal {
 	if g.isWhole() || len(v.Stages) == 0 && !v.Commits {
 		return nil
 	}
-	files, folders, found := a.In.follow(v.Stages)
+	files, folders, found := a.In.followLinks(v.Stages)
 	if v.Commits {
 		if a.In.Staged == nil {
 			return g.refuseWhole(a.Line, "what git has in its index cannot be told")
@@ -91,11 +91,11 @@ func (g Grant) refuseStaged(a Action, v CommandVerdict) *Refusal {
 	if len(v.Writes) > 0 {
 		found = append(found, Finding{Code: OutsidePermit, Severity: Hard, How: BySyntax, Path: a.Line, Text: "the line writes files and has git take some in", Fix: "a line that writes, and then one for git"})
 	}
-	return refuseFor("no_permit", "", slices.Concat(found, findIn(files, g.uncovered), findIn(folders, g.uncoveredBelow)), sayFinding)
+	return refuseFor("no_permit", "", slices.Concat(found, findIn(files, g.findUncovered), findIn(folders, g.findUncoveredBelow)), sayFinding)
 }
 
-// follow tells the files and folders that a command writes; DIR/** is everything below DIR.
-func (at Place) follow(writes []string) (files, folders []string, found []Finding) {
+// followLinks tells the files and folders that a command writes; DIR/** is everything below DIR.
+func (at Place) followLinks(writes []string) (files, folders []string, found []Finding) {
 	for _, p := range writes {
 		dir, tree := strings.CutSuffix("/"+p, "/**")
 		if tree {
@@ -114,9 +114,9 @@ func (at Place) follow(writes []string) (files, folders []string, found []Findin
 	return files, folders, found
 }
 
-// uncoveredBelow asks for a permit of everything below a folder: a glob that ends in ** at
+// findUncoveredBelow asks for a permit of everything below a folder: a glob that ends in ** at
 // or above it, and none denied.
-func (g Grant) uncoveredBelow(dir string) []Finding {
+func (g Grant) findUncoveredBelow(dir string) []Finding {
 	if len(g.terms.Allow) == 0 && len(g.terms.Deny) == 0 {
 		return nil
 	}

@@ -44,17 +44,17 @@ var wrappers = map[string]wrapper{
 
 var shells = strings.Fields("sh bash dash zsh ksh mksh ash fish rbash csh tcsh")
 
-// inner judges what a program runs in turn, and reports whether that is all
+// judgeInner judges what a program runs in turn, and reports whether that is all
 // that it does.
-func (w *walker) inner(c call) bool {
-	name := program(c.name())
+func (w *walker) judgeInner(c call) bool {
+	name := programName(c.name())
 	if wrap, ok := wrappers[name]; ok {
 		w.judgeWrapper(c, name, wrap)
 		return true
 	}
 	for _, s := range shells {
 		if deniedAs(c.name()) == s {
-			w.shell(c)
+			w.judgeShell(c)
 			return true
 		}
 	}
@@ -69,24 +69,24 @@ func (w *walker) inner(c call) bool {
 
 // judgeWrapper finds where the other program's argv begins and judges it.
 func (w *walker) judgeWrapper(c call, name string, wrap wrapper) {
-	p, rest := c.split(wrap)
+	p, rest := c.splitWrapper(wrap)
 	c = w.wrapperFlags(c, name, p)
 	for len(rest) > 0 && name == "env" && (rest[0].is("-") || strings.Contains(rest[0].lead, "=")) {
 		variable, value, _ := strings.Cut(rest[0].text, "=")
-		w.variable(variable, value)
+		w.judgeVariable(variable, value)
 		rest = rest[1:]
 	}
 	switch {
 	case name == "strace" || name == "ltrace" || name == "busybox" && p.has("install"):
-		w.pend("%s may do more than the command shows", name)
+		w.addPending("%s may do more than the command shows", name)
 		if p.has("p", "attach") && name != "busybox" {
-			w.hard("command_debugger", name+" -p looks into a running program, such as the shell of a person", "trace the command that you run")
+			w.addHard("command_debugger", name+" -p looks into a running program, such as the shell of a person", "trace the command that you run")
 		}
 	case wrap.operands > len(rest):
 		return
 	}
 	if name == "flock" {
-		w.write(c, rest[0])
+		w.noteWrites(c, rest[0])
 	}
 	if rest = rest[wrap.operands:]; len(rest) > 0 {
 		w.judgeHandedArgv(c, name, p, rest)
@@ -99,7 +99,7 @@ func (w *walker) judgeHandedArgv(c call, name string, p parsed, rest []word) {
 	case name == "command" && p.has("v", "V"):
 		return
 	case name == "watch" || name == "parallel":
-		w.pend("%s runs its arguments in a shell", name)
+		w.addPending("%s runs its arguments in a shell", name)
 		w.judgeNestedScript(c, joinWords(rest))
 		return
 	case name == "flock" && rest[0].is("-c", "--command") && len(rest) > 1:
@@ -108,7 +108,7 @@ func (w *walker) judgeHandedArgv(c call, name string, p parsed, rest []word) {
 	case name == "xargs":
 		rest = w.fromInput(p, rest)
 	}
-	w.call(c.with(rest))
+	w.judgeCall(c.with(rest))
 }
 
 // wrapperFlags judges the flags of a wrapper that do more than their work.
@@ -118,9 +118,9 @@ func (w *walker) wrapperFlags(c call, name string, p parsed) call {
 		case name == "env" && o.means("C", "chdir"):
 			c.dirs = w.enterFolder(c.dirs, o.value)
 		case name == "env" && o.means("S", "split-string"):
-			w.hard("command_evaluated", "env -S runs text as a command", "write the command itself")
+			w.addHard("command_evaluated", "env -S runs text as a command", "write the command itself")
 		case name == "parallel" && (o.means("", "results") || o.means("", "joblog")), slices.Contains(reporters, name) && o.means("o", "output"):
-			w.write(c, o.value)
+			w.noteWrites(c, o.value)
 		}
 	}
 	return c
@@ -129,9 +129,9 @@ func (w *walker) wrapperFlags(c call, name string, p parsed) call {
 // reporters are the wrappers that write what they tell to the file of -o.
 var reporters = strings.Fields("time strace ltrace")
 
-// split takes a wrapper's own flags off the front of its argv: they end at the
+// splitWrapper takes a wrapper's own flags off the front of its argv: they end at the
 // first operand.
-func (c call) split(wrap wrapper) (own parsed, rest []word) {
+func (c call) splitWrapper(wrap wrapper) (own parsed, rest []word) {
 	end := 1
 	for end < len(c.argv) {
 		a := c.argv[end]
@@ -153,7 +153,7 @@ func (c call) split(wrap wrapper) (own parsed, rest []word) {
 
 func takesNext(flag string, wrap wrapper) bool {
 	if long, ok := strings.CutPrefix(flag, "--"); ok {
-		return !strings.Contains(long, "=") && longest(long, wrap.long)
+		return !strings.Contains(long, "=") && hasLongFlag(long, wrap.long)
 	}
 	at := strings.IndexAny(flag[1:], wrap.takes)
 	return wrap.takes != "" && at >= 0 && at == len(flag)-2
@@ -163,7 +163,7 @@ func takesNext(flag string, wrap wrapper) bool {
 // input takes the place of the mark, or stands at the end.
 func (w *walker) fromInput(p parsed, rest []word) []word {
 	if p.has("i", "e", "l") {
-		w.pend("xargs has a flag that makes its arguments unclear; use -I, -E or -L")
+		w.addPending("xargs has a flag that makes its arguments unclear; use -I, -E or -L")
 	}
 	o, ok := p.option("I", "replace")
 	switch {
@@ -203,24 +203,24 @@ func joinWords(ws []word) word {
 // judgeNestedScript judges text that a shell will read as a line of its own.
 func (w *walker) judgeNestedScript(c call, text word) {
 	if !text.known {
-		w.hard("command_evaluated", c.name()+" runs text that the command does not show", "write the command itself")
-		w.unknown("%s runs text that the command does not show", c.name())
+		w.addHard("command_evaluated", c.name()+" runs text that the command does not show", "write the command itself")
+		w.noteUnknown("%s runs text that the command does not show", c.name())
 		return
 	}
-	w.line(text.text, c.dirs, c.from)
+	w.judgeLine(text.text, c.dirs, c.from)
 }
 
-// shell judges a shell: what it is told to run, or the input it reads.
-func (w *walker) shell(c call) {
-	own, rest := c.split(wrapper{takes: "oO", long: []string{"rcfile", "init-file"}})
+// judgeShell judges a shell: what it is told to run, or the input it reads.
+func (w *walker) judgeShell(c call) {
+	own, rest := c.splitWrapper(wrapper{takes: "oO", long: []string{"rcfile", "init-file"}})
 	if own.has("rcfile", "init-file") {
-		w.hard("command_evaluated", c.name()+" reads a file of commands first", "run the command without it")
+		w.addHard("command_evaluated", c.name()+" reads a file of commands first", "run the command without it")
 	}
 	if len(rest) > 0 && rest[0].is(standardInput...) && !own.has("c") {
 		rest = nil // a name for what it reads
 	}
 	if name := deniedAs(c.name()); slices.Contains([]string{"fish", "csh", "tcsh"}, name) {
-		w.pend("%s reads another language than bash", name)
+		w.addPending("%s reads another language than bash", name)
 	}
 	w.shellRuns(c, own, rest)
 }
@@ -229,20 +229,20 @@ func (w *walker) shell(c call) {
 func (w *walker) shellRuns(c call, own parsed, rest []word) {
 	switch {
 	case own.dynamic || len(rest) > 0 && !rest[0].known && rest[0].lead == "":
-		w.hard("command_evaluated", c.name()+" runs a command that is not shown", "write the command itself")
-		w.unknown("%s runs a command that is not shown", c.name())
+		w.addHard("command_evaluated", c.name()+" runs a command that is not shown", "write the command itself")
+		w.noteUnknown("%s runs a command that is not shown", c.name())
 	case own.has("c") && len(rest) > 0:
 		w.judgeNestedScript(c, rest[0])
 	case len(rest) > 0 && !own.has("s"):
-		w.read(c, rest[0])
-		w.pend("it is not known which files the script %s writes", rest[0].text)
+		w.noteReads(c, rest[0])
+		w.addPending("it is not known which files the script %s writes", rest[0].text)
 	case c.from.kind == here:
 		w.judgeNestedScript(c, word{text: c.from.text, known: c.from.known})
 	case c.from.kind == piped:
-		w.hard("command_piped_to_shell", c.name()+" runs what another program prints", "save it, read it, and run the commands you need")
-		w.unknown("%s runs what another program prints", c.name())
+		w.addHard("command_piped_to_shell", c.name()+" runs what another program prints", "save it, read it, and run the commands you need")
+		w.noteUnknown("%s runs what another program prints", c.name())
 	case own.has("version", "help"):
 	default:
-		w.pend("%s runs what it reads", c.name())
+		w.addPending("%s runs what it reads", c.name())
 	}
 }

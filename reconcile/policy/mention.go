@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// mentions judges the words of a program of which nobody knows what it writes or runs.
+// judgeMentions judges the words of a program of which nobody knows what it writes or runs.
 // A file that governs odd, git, agents or CI may be what it writes: behind a flag that no
 // table has, in a script, out of a pattern. What reads as a call of odd may be what it runs.
-func (w *walker) mentions(c call) {
-	name := program(c.name())
+func (w *walker) judgeMentions(c call) {
+	name := programName(c.name())
 	if name == "odd" || name == "git" && len(c.argv) > 1 && c.argv[1].is("add", "stage", "commit", "tag", "branch", "notes", "push") {
 		return // their words are titles, messages and names
 	}
-	if verb := w.text(c, c.options("C").first()); strings.Contains(c.name(), "/") && slices.Contains([]string{"approve", "reject", "undo"}, verb) {
-		w.hard("command_human_act", c.name()+" may be a copy of odd, and only a person may run odd "+verb, "leave it to a person")
+	if verb := w.expandText(c, c.options("C").first()); strings.Contains(c.name(), "/") && slices.Contains([]string{"approve", "reject", "undo"}, verb) {
+		w.addHard("command_human_act", c.name()+" may be a copy of odd, and only a person may run odd "+verb, "leave it to a person")
 	}
 	if name == "patch" || name == "git" && len(c.argv) > 1 && c.argv[1].is("apply", "am") {
-		w.patches(c)
+		w.judgePatches(c)
 	}
 	var said []word
 	for _, a := range c.argv[1:] {
-		said = append(said, parts(w.text(c, a))...)
+		said = append(said, splitNames(w.expandText(c, a))...)
 	}
 	for i, a := range said {
-		w.governs(c, a)
+		w.refuseGoverning(c, a)
 		if name, _, _ := strings.Cut(a.text, "@"); deniedAs(name) == "odd" && i+1 < len(said) {
 			runs := c.with(said[i:])
 			w.humanAct(runs, runs.options(""))
@@ -39,15 +39,15 @@ func (w *walker) mentions(c call) {
 // maxPatch is how much of a patch is looked at, in bytes.
 const maxPatch = 1 << 20
 
-// patches judges the files that a patch names, whether the line has it or a file of the work tree.
-func (w *walker) patches(c call) {
-	for _, a := range parts(w.said) {
-		w.governs(c, a)
+// judgePatches judges the files that a patch names, whether the line has it or a file of the work tree.
+func (w *walker) judgePatches(c call) {
+	for _, a := range splitNames(w.said) {
+		w.refuseGoverning(c, a)
 	}
 	for _, name := range append(c.texts(), w.v.Reads...) {
 		for _, d := range c.dirs.at {
-			at := w.resolve(d, name)
-			if w.p.Files == nil || outside(at) {
+			at := w.resolvePath(d, name)
+			if w.p.Files == nil || isOutside(at) {
 				continue
 			}
 			b, err := fs.ReadFile(w.p.Files, at)
@@ -56,8 +56,8 @@ func (w *walker) patches(c call) {
 			}
 			for line := range strings.Lines(string(b[:min(len(b), maxPatch)])) {
 				if head, file, _ := strings.Cut(line, " "); slices.Contains([]string{"+++", "---", "diff", "rename", "copy"}, head) {
-					for _, a := range parts(file) {
-						w.governs(c, a)
+					for _, a := range splitNames(file) {
+						w.refuseGoverning(c, a)
 					}
 				}
 			}
@@ -65,10 +65,10 @@ func (w *walker) patches(c call) {
 	}
 }
 
-// text is what a word may stand for: what is written, without the escapes of $'…', with the
+// expandText is what a word may stand for: what is written, without the escapes of $'…', with the
 // values that the line sets, and with any name where braces list some. A word that the rest of
 // the line fills in may be anything that the line says, so all of it is looked at in the end.
-func (w *walker) text(c call, a word) string {
+func (w *walker) expandText(c call, a word) string {
 	if a.known || a.glob || a.text == "" {
 		return a.text
 	}
@@ -95,14 +95,14 @@ func (w *walker) text(c call, a word) string {
 }
 
 var (
-	variables   = lazy(`\$(?:\{\w+\}|\w+)`)
-	assignments = lazy(`(?:^|[\s;&|(])(\w+)=["']?([\w./-]+)`)
-	escaped     = lazy(`\$'[^']*'`)
-	braces      = lazy(`\{[^{}\s]*[,.][^{}\s]*\}`)
+	variables   = lazyRegexp(`\$(?:\{\w+\}|\w+)`)
+	assignments = lazyRegexp(`(?:^|[\s;&|(])(\w+)=["']?([\w./-]+)`)
+	escaped     = lazyRegexp(`\$'[^']*'`)
+	braces      = lazyRegexp(`\{[^{}\s]*[,.][^{}\s]*\}`)
 )
 
-// parts are the names in a text that is more than one: a list, a script, KEY=VALUE.
-func parts(text string) []word {
+// splitNames are the names in a text that is more than one: a list, a script, KEY=VALUE.
+func splitNames(text string) []word {
 	var out []word
 	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n'\"`\\,;:=<>|&(){}$!+", r) }) {
 		out = append(out, word{text: p, known: true, lead: p})
@@ -110,9 +110,9 @@ func parts(text string) []word {
 	return out
 }
 
-// governs refuses a file that governs where a word names it, as it stands, close behind
+// refuseGoverning refuses a file that governs where a word names it, as it stands, close behind
 // a flag's letters, by its address, or by the name it has once it is unpacked.
-func (w *walker) governs(c call, a word) {
+func (w *walker) refuseGoverning(c call, a word) {
 	names := []string{a.text, strings.TrimSuffix(a.text, path.Ext(a.text))}
 	if strings.HasPrefix(a.text, "//") {
 		names = append(names, path.Base(a.text))
@@ -124,21 +124,21 @@ func (w *walker) governs(c call, a word) {
 	}
 	for _, dir := range c.dirs.at {
 		for _, n := range names {
-			r := w.resolve(dir, n)
+			r := w.resolvePath(dir, n)
 			found := []string{r}
-			if strings.ContainsAny(n, "*?[") && w.p.Files != nil && !outside(r) {
+			if strings.ContainsAny(n, "*?[") && w.p.Files != nil && !isOutside(r) {
 				found, _ = fs.Glob(w.p.Files, r)
 			}
 			for _, p := range found {
-				w.mayGovern(c, p)
+				w.refuseGoverningPath(c, p)
 			}
 		}
 	}
 }
 
-// mayGovern refuses a path that governs, once.
-func (w *walker) mayGovern(c call, p string) {
-	if outside(p) || p == "." || w.seen["\x00"+p] {
+// refuseGoverningPath refuses a path that governs, once.
+func (w *walker) refuseGoverningPath(c call, p string) {
+	if isOutside(p) || p == "." || w.seen["\x00"+p] {
 		return
 	}
 	w.seen["\x00"+p] = true
@@ -154,6 +154,6 @@ func (w *walker) mayGovern(c call, p string) {
 			continue
 		}
 		f.How, f.Text = BySyntax, fmt.Sprintf("nobody knows which files %s writes, and %s", c.name(), f.Text)
-		w.add(f)
+		w.addFinding(f)
 	}
 }

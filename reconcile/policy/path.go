@@ -71,9 +71,9 @@ var letterRules = []letterRule{
 }
 
 var (
-	drive  = lazy(`^[A-Za-z]:`)
-	short  = lazy(`^[^.~]{1,6}~[0-9]{1,6}(\.[^.]{0,3})?$`)
-	device = lazy(`(?i)^(con|prn|aux|nul|(com|lpt)[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
+	drive  = lazyRegexp(`^[A-Za-z]:`)
+	short  = lazyRegexp(`^[^.~]{1,6}~[0-9]{1,6}(\.[^.]{0,3})?$`)
+	device = lazyRegexp(`(?i)^(con|prn|aux|nul|(com|lpt)[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
 )
 
 func anyName(names []string, is func(string) bool) bool {
@@ -121,7 +121,7 @@ func CheckPaths(ps []string) []Finding {
 				out = append(out, Finding{Code: "path_below_file", Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: "choose one of the two"})
 			}
 		}
-		if dir := path.Dir(p); path.Base(FoldPath(p)) == "head" && bare(dir, ps) {
+		if dir := path.Dir(p); path.Base(FoldPath(p)) == "head" && looksLikeBareRepo(dir, ps) {
 			text := fmt.Sprintf("the folder %q would become a git repository with its own config", dir)
 			out = append(out, Finding{Code: "path_repository", Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: "keep test repositories in an archive and unpack them in the test"})
 		}
@@ -129,9 +129,9 @@ func CheckPaths(ps []string) []Finding {
 	return out
 }
 
-// bare reports whether paths give a folder what git asks of a repository
+// looksLikeBareRepo reports whether paths give a folder what git asks of a repository
 // besides its HEAD.
-func bare(dir string, ps []string) bool {
+func looksLikeBareRepo(dir string, ps []string) bool {
 	below := func(name string) bool {
 		prefix := FoldPath(path.Join(dir, name))
 		return anyName(ps, func(p string) bool { f := FoldPath(p); return f == prefix || strings.HasPrefix(f, prefix+"/") })
@@ -226,7 +226,7 @@ func CheckGlob(glob string) error {
 	return nil
 }
 
-// lazy compiles a pattern when it is first needed: most calls need few.
-func lazy(expr string) func() *regexp.Regexp {
+// lazyRegexp compiles a pattern when it is first needed: most calls need few.
+func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -80,7 +80,7 @@ var gatePackages = []string{
 	"persona/anchor/**", "persona/contract/**", "testscripts/*_test.go", "action.yml",
 }
 
-var ownModule = lazy(`(?m)^module[ \t]+"?github\.com/odd-cli/odd"?[ \t]*(//.*)?\r?$`)
+var ownModule = lazyRegexp(`(?m)^module[ \t]+"?github\.com/odd-cli/odd"?[ \t]*(//.*)?\r?$`)
 
 // GatePackages returns globs to hand to [CheckProtected] for a repository with this
 // go.mod: odd's own gate packages if it is odd's own, else none. A gate that a
@@ -162,6 +162,6 @@ func RedactFile(name string, b []byte) []byte {
 }
 
 var (
-	settingLine = lazy(`(?m)^([^=:#\[\n]{1,128}[=:][ \t]*)\S.*$`)
-	sampleFile  = lazy(`(?i)\.(?:example|sample|template|dist)$`)
+	settingLine = lazyRegexp(`(?m)^([^=:#\[\n]{1,128}[=:][ \t]*)\S.*$`)
+	sampleFile  = lazyRegexp(`(?i)\.(?:example|sample|template|dist)$`)
 )

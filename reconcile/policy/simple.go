@@ -48,9 +48,9 @@ func oneCall(f *syntax.File) (*syntax.CallExpr, error) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	switch {
 	case len(f.Stmts) > 1:
-		return nil, notSimple(column(f.Stmts[1]), "a second command")
+		return nil, notSimple(columnOf(f.Stmts[1]), "a second command")
 	case s.Negated:
-		return nil, notSimple(column(s), "!")
+		return nil, notSimple(columnOf(s), "!")
 	case s.Background || s.Coprocess || s.Disown:
 		return nil, notSimple(int(s.Semicolon.Col()), "&")
 	case s.Semicolon.IsValid():
@@ -58,19 +58,19 @@ func oneCall(f *syntax.File) (*syntax.CallExpr, error) {
 	case len(s.Redirs) > 0:
 		return nil, notSimple(int(s.Redirs[0].OpPos.Col()), s.Redirs[0].Op.String())
 	case len(s.Comments)+len(f.Last) > 0:
-		return nil, notSimple(column(&append(s.Comments, f.Last...)[0]), "a comment")
+		return nil, notSimple(columnOf(&append(s.Comments, f.Last...)[0]), "a comment")
 	case !ok:
-		return nil, notSimple(column(s), construct(s.Cmd))
+		return nil, notSimple(columnOf(s), constructName(s.Cmd))
 	case len(call.Assigns) > 0:
-		return nil, notSimple(column(call.Assigns[0]), "an assignment")
+		return nil, notSimple(columnOf(call.Assigns[0]), "an assignment")
 	}
 	return call, nil
 }
 
-func column(n syntax.Node) int { return int(n.Pos().Col()) }
+func columnOf(n syntax.Node) int { return int(n.Pos().Col()) }
 
-// construct names a node of the shell's grammar for a person.
-func construct(n syntax.Node) string {
+// constructName names a node of the shell's grammar for a person.
+func constructName(n syntax.Node) string {
 	switch n := n.(type) {
 	case *syntax.BinaryCmd:
 		return n.Op.String()
@@ -102,12 +102,12 @@ func plainWord(w *syntax.Word) (string, error) {
 		case *syntax.Lit:
 			s, at, what := readUnquoted(part.Value, i == 0)
 			if what != "" {
-				return "", notSimple(column(part)+at, what)
+				return "", notSimple(columnOf(part)+at, what)
 			}
 			b.WriteString(s)
 		case *syntax.SglQuoted:
 			if part.Dollar {
-				return "", notSimple(column(part), "$'…'")
+				return "", notSimple(columnOf(part), "$'…'")
 			}
 			b.WriteString(part.Value)
 		case *syntax.DblQuoted:
@@ -117,28 +117,28 @@ func plainWord(w *syntax.Word) (string, error) {
 			}
 			b.WriteString(s)
 		default:
-			return "", notSimple(column(part), construct(part))
+			return "", notSimple(columnOf(part), constructName(part))
 		}
 	}
 	if i := strings.IndexFunc(b.String(), unicode.IsControl); i >= 0 {
-		return "", notSimple(column(w), "a control character in a word")
+		return "", notSimple(columnOf(w), "a control character in a word")
 	}
 	return b.String(), nil
 }
 
 func plainQuoted(q *syntax.DblQuoted) (string, error) {
 	if q.Dollar {
-		return "", notSimple(column(q), `$"…"`)
+		return "", notSimple(columnOf(q), `$"…"`)
 	}
 	var b strings.Builder
 	for _, part := range q.Parts {
 		lit, ok := part.(*syntax.Lit)
 		if !ok {
-			return "", notSimple(column(part), construct(part))
+			return "", notSimple(columnOf(part), constructName(part))
 		}
 		s, bare := unescape(lit.Value, "$`\"\\")
 		if at := strings.IndexAny(bare, "$`!"); at >= 0 {
-			return "", notSimple(column(lit)+at, fmt.Sprintf("%q inside quotes", bare[at]))
+			return "", notSimple(columnOf(lit)+at, fmt.Sprintf("%q inside quotes", bare[at]))
 		}
 		b.WriteString(s)
 	}
@@ -220,7 +220,7 @@ func ParseSimpleInput(line string) (argv []string, input string, err error) {
 	return argv, input, nil
 }
 
-var capitals = lazy(`^[A-Z]+$`)
+var capitals = lazyRegexp(`^[A-Z]+$`)
 
 // quotedText is the text of a here-document in which nothing is expanded.
 func quotedText(r *syntax.Redirect) (string, bool) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// goTool judges the go command. What it compiles and tests is the repository's
+// judgeGo judges the go command. What it compiles and tests is the repository's
 // own code; which flags hand the work to another program is not.
-func (w *walker) goTool(c call) {
+func (w *walker) judgeGo(c call) {
 	args := c.argv[1:]
 	if len(args) > 1 && args[0].is("-C") {
 		c.dirs, args = w.enterFolder(c.dirs, args[1]), args[2:]
@@ -28,17 +28,17 @@ func (w *walker) goFlag(c call, a word, rest []word) {
 	flag, value, has := strings.Cut(strings.TrimLeft(a.text, "-"), "=")
 	switch {
 	case flag == "toolexec" || flag == "vettool" || flag == "exec":
-		w.hard("command_runs_program", "go -"+flag+" runs another program", "run go without it")
+		w.addHard("command_runs_program", "go -"+flag+" runs another program", "run go without it")
 	case flag == "modfile" || flag == "overlay" || flag == "mod" && (value == "mod" || !has):
-		w.unknown("go -%s changes which files go reads and writes", flag)
+		w.noteUnknown("go -%s changes which files go reads and writes", flag)
 	case flag == "fix":
-		w.unknown("go vet -fix changes the files of the packages")
+		w.noteUnknown("go vet -fix changes the files of the packages")
 	case flag == "c":
-		w.unknown("go test -c writes a program into the work tree; use go vet")
+		w.noteUnknown("go test -c writes a program into the work tree; use go vet")
 	case goWrites(flag) && has:
-		w.write(c, word{text: value, known: a.known})
+		w.noteWrites(c, word{text: value, known: a.known})
 	case goWrites(flag) && len(rest) > 0:
-		w.write(c, rest[0])
+		w.noteWrites(c, rest[0])
 	}
 }
 
@@ -51,8 +51,8 @@ func goWrites(flag string) bool {
 func (w *walker) enterFolder(from dirs, folder word) dirs {
 	to := dirs{lost: from.lost || !folder.known}
 	for _, d := range from.at {
-		at := w.resolve(d, folder.text)
-		to = to.or(dirs{at: []string{at}, lost: w.isUnderLink(at) || w.climbs(from, folder.text)})
+		at := w.resolvePath(d, folder.text)
+		to = to.or(dirs{at: []string{at}, lost: w.isUnderLink(at) || w.climbsFromLink(from, folder.text)})
 	}
 	return to
 }
@@ -63,19 +63,19 @@ func (w *walker) goVerb(c call, verb word, p parsed) {
 	case verb.is("version", "help", "list", "doc", "vet", "telemetry"):
 	case verb.is("env"):
 		if p.has("w", "u") {
-			w.hard("command_environment", "go env -w changes how every go command works", "leave it out")
+			w.addHard("command_environment", "go env -w changes how every go command works", "leave it out")
 		}
 	case verb.is("build") && p.has("o"):
 	case verb.is("mod"):
 		w.goMod(c, p.first())
 	case verb.is("work"):
-		w.write(c, word{text: "go.work", known: true}, word{text: "go.work.sum", known: true})
+		w.noteWrites(c, word{text: "go.work", known: true}, word{text: "go.work.sum", known: true})
 	case verb.is("build"):
-		w.pend("go build may write a program into the work tree; use go vet, or go build -o /dev/null")
+		w.addPending("go build may write a program into the work tree; use go vet, or go build -o /dev/null")
 	case verb.is("test"):
-		w.pend("%s", writesUnknown(c.name()))
+		w.addPending("%s", writesUnknown(c.name()))
 	default:
-		w.pend("it is not known which files go %s writes", verb.text)
+		w.addPending("it is not known which files go %s writes", verb.text)
 	}
 }
 
@@ -84,11 +84,11 @@ func (w *walker) goMod(c call, verb word) {
 	switch {
 	case verb.is("graph", "why", "verify"):
 	case verb.is("tidy", "edit", "init"):
-		w.write(c, word{text: "go.mod", known: true}, word{text: "go.sum", known: true})
+		w.noteWrites(c, word{text: "go.mod", known: true}, word{text: "go.sum", known: true})
 	case verb.is("vendor"):
-		w.writeTree(c, word{text: "vendor", known: true})
+		w.noteTreeWrites(c, word{text: "vendor", known: true})
 	default:
-		w.pend("it is not known which files go mod writes")
+		w.addPending("it is not known which files go mod writes")
 	}
 }
 
@@ -96,16 +96,16 @@ func (w *walker) goMod(c call, verb word) {
 var findTests = strings.Fields(`-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -newer -anewer -cnewer -samefile -type -xtype
 	-size -mtime -mmin -ctime -cmin -atime -amin -user -group -uid -gid -perm -maxdepth -mindepth -inum -links -printf`)
 
-// findTool judges find: where it starts, what it runs and what it removes.
-func (w *walker) findTool(c call) {
+// judgeFind judges find: where it starts, what it runs and what it removes.
+func (w *walker) judgeFind(c call) {
 	args := c.argv[1:]
 	for len(args) > 0 && args[0].is("-H", "-L", "-P") {
 		args = args[1:]
 	}
 	n := 0
 	for n < len(args) && !strings.HasPrefix(args[n].lead, "-") && !args[n].is("(", "!") {
-		if args[n].untold() {
-			w.pend("find gets arguments that are not known")
+		if args[n].mayBeFlag() {
+			w.addPending("find gets arguments that are not known")
 		}
 		n++
 	}
@@ -116,24 +116,24 @@ func (w *walker) findTool(c call) {
 	w.findActs(c, starts, args[n:])
 }
 
-// untold reports a word that may be several, or a flag, for all the line tells.
-func (a word) untold() bool { return !a.known && (a.splits || a.lead == "") }
+// mayBeFlag reports a word that may be several, or a flag, for all the line tells.
+func (a word) mayBeFlag() bool { return !a.known && (a.splits || a.lead == "") }
 
 // findActs judges what find looks for and what it does about it.
 func (w *walker) findActs(c call, starts, args []word) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case a.untold():
+		case a.mayBeFlag():
 			if a.splits || a.glob || i == 0 || !args[i-1].is(findTests...) {
-				w.pend("find gets arguments that are not known")
+				w.addPending("find gets arguments that are not known")
 			}
 		case a.is("-delete"):
-			w.hard("command_find_delete", "find -delete deletes files that are not named", "delete the files by name")
-			w.writeTree(c, starts...)
+			w.addHard("command_find_delete", "find -delete deletes files that are not named", "delete the files by name")
+			w.noteTreeWrites(c, starts...)
 		case a.is("-fprint", "-fprint0", "-fls", "-fprintf") && i+1 < len(args):
 			i++
-			w.write(c, args[i])
+			w.noteWrites(c, args[i])
 		case a.is("-exec", "-execdir", "-ok", "-okdir"):
 			i += 1 + w.findRuns(c, args[i+1:])
 		}
@@ -148,30 +148,30 @@ func (w *walker) findRuns(c call, args []word) int {
 		end++
 	}
 	if end > 0 {
-		w.call(c.with(markFilledWords(args[:end], "{}", "./")))
+		w.judgeCall(c.with(markFilledWords(args[:end], "{}", "./")))
 	}
 	return end
 }
 
-// sed judges sed: in place it writes its files, and a script of its own may
+// judgeSed judges sed: in place it writes its files, and a script of its own may
 // write, read or run more.
-func (w *walker) sed(c call) {
+func (w *walker) judgeSed(c call) {
 	argv, inPlace := sedFlags(c.argv)
 	p := c.with(argv).options("efl", "expression", "file", "line-length")
-	w.dynamic(c, p)
+	w.pendDynamic(c, p)
 	if p.has("f", "file") {
-		w.pend("sed reads its script from a file")
+		w.addPending("sed reads its script from a file")
 	}
 	scripts, files := sedScripts(p)
 	for _, s := range scripts {
 		if !s.known || !tameSed(s.text) {
-			w.pend("the sed script %s may write, read or run more than its files", s.text)
+			w.addPending("the sed script %s may write, read or run more than its files", s.text)
 		}
 	}
 	if inPlace {
-		w.write(c, files...)
+		w.noteWrites(c, files...)
 	} else {
-		w.read(c, files...)
+		w.noteReads(c, files...)
 	}
 }
 
@@ -277,22 +277,22 @@ func pastDelimited(s string, n int) (rest string, ok bool) {
 	return "", false
 }
 
-// awk judges awk: its program may write and run whatever it likes.
-func (w *walker) awk(c call) {
+// judgeAwk judges awk: its program may write and run whatever it likes.
+func (w *walker) judgeAwk(c call) {
 	p := c.options("FvfiloedpD", "field-separator", "assign", "file", "include", "load")
 	for _, o := range p.options {
 		if o.name != "F" && o.name != "v" && o.name != "field-separator" && o.name != "assign" {
-			w.pend("%s has flags that may write files", c.name())
+			w.addPending("%s has flags that may write files", c.name())
 		}
 	}
-	w.dynamic(c, p)
+	w.pendDynamic(c, p)
 	if len(p.operands) == 0 {
 		return
 	}
 	prog := p.operands[0]
 	tame := strings.NewReplacer("||", "", ">=", "").Replace(prog.text)
 	if !prog.known || strings.ContainsAny(tame, "|>@") || strings.Contains(tame, "system") || strings.Contains(tame, "getline") {
-		w.pend("the %s program may write files or run programs", c.name())
+		w.addPending("the %s program may write files or run programs", c.name())
 	}
-	w.read(c, p.operands[1:]...)
+	w.noteReads(c, p.operands[1:]...)
 }

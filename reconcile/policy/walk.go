@@ -15,7 +15,7 @@ type dirs struct {
 	lost bool
 }
 
-func (w *walker) start() dirs { return dirs{at: []string{inRepo(w.p.Dir)}} }
+func (w *walker) startDirs() dirs { return dirs{at: []string{inRepo(w.p.Dir)}} }
 
 func (d dirs) or(e dirs) dirs {
 	at := slices.Clone(d.at)
@@ -50,32 +50,32 @@ const (
 	fromFile
 )
 
-// list judges commands one after the other. Which of them fail is not known, so
+// judgeList judges commands one after the other. Which of them fail is not known, so
 // the next may start where either way leads.
-func (w *walker) list(ss []*syntax.Stmt, in dirs, from input) (ok, bad dirs) {
+func (w *walker) judgeList(ss []*syntax.Stmt, in dirs, from input) (ok, bad dirs) {
 	ok, bad = in, in
 	for i, s := range ss {
 		if i > 0 {
 			in = ok.or(bad)
 		}
-		ok, bad = w.stmt(s, in, from)
+		ok, bad = w.judgeStmt(s, in, from)
 	}
 	return ok, bad
 }
 
-// stmt judges one statement and returns where the shell is when it succeeded
+// judgeStmt judges one statement and returns where the shell is when it succeeded
 // and when it failed.
-func (w *walker) stmt(s *syntax.Stmt, in dirs, from input) (ok, bad dirs) {
+func (w *walker) judgeStmt(s *syntax.Stmt, in dirs, from input) (ok, bad dirs) {
 	for _, r := range s.Redirs {
-		from = w.redirect(r, in, from)
+		from = w.judgeRedirect(r, in, from)
 	}
 	if s.Background || s.Coprocess || s.Disown {
-		w.find(Soft, "command_background", "the command leaves a program running in the background", "run it in the foreground")
+		w.addBySyntax(Soft, "command_background", "the command leaves a program running in the background", "run it in the foreground")
 	}
 	if s.Cmd == nil {
 		return in, in
 	}
-	ok, bad = w.cmd(s.Cmd, in, from)
+	ok, bad = w.judgeCmd(s.Cmd, in, from)
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
 		return in, in
@@ -85,68 +85,68 @@ func (w *walker) stmt(s *syntax.Stmt, in dirs, from input) (ok, bad dirs) {
 	return ok, bad
 }
 
-func (w *walker) cmd(c syntax.Command, in dirs, from input) (ok, bad dirs) {
+func (w *walker) judgeCmd(c syntax.Command, in dirs, from input) (ok, bad dirs) {
 	switch c := c.(type) {
 	case *syntax.CallExpr:
-		return w.callExpr(c, in, from)
+		return w.judgeCallExpr(c, in, from)
 	case *syntax.BinaryCmd:
-		return w.binary(c, in, from)
+		return w.judgeBinary(c, in, from)
 	case *syntax.Block:
-		return w.list(c.Stmts, in, from)
+		return w.judgeList(c.Stmts, in, from)
 	case *syntax.Subshell:
-		w.list(c.Stmts, in, from)
+		w.judgeList(c.Stmts, in, from)
 		return in, in
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
-			return w.stmt(c.Stmt, in, from)
+			return w.judgeStmt(c.Stmt, in, from)
 		}
 		return in, in
 	case *syntax.CoprocClause:
-		w.find(Soft, "command_background", "the command leaves a program running in the background", "run it in the foreground")
-		w.stmt(c.Stmt, in, input{kind: piped})
+		w.addBySyntax(Soft, "command_background", "the command leaves a program running in the background", "run it in the foreground")
+		w.judgeStmt(c.Stmt, in, input{kind: piped})
 		return in, in
 	case *syntax.FuncDecl:
-		w.function(c, in)
+		w.judgeFuncDecl(c, in)
 		return in, in
 	case *syntax.DeclClause:
 		for _, a := range c.Args {
 			w.judgeDeclaration(a)
-			w.assign(a)
-			w.expansions(a, in)
+			w.judgeAssign(a)
+			w.judgeExpansions(a, in)
 		}
 		return in, in
 	case *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
-		out := w.compound(c, in, from)
+		out := w.judgeCompound(c, in, from)
 		return out, out
 	}
-	w.expansions(c, in) // a test runs nothing but what it substitutes and computes
+	w.judgeExpansions(c, in) // a test runs nothing but what it substitutes and computes
 	return in, in
 }
 
-func (w *walker) binary(c *syntax.BinaryCmd, in dirs, from input) (ok, bad dirs) {
+func (w *walker) judgeBinary(c *syntax.BinaryCmd, in dirs, from input) (ok, bad dirs) {
 	switch c.Op {
 	case syntax.AndStmt:
-		okX, badX := w.stmt(c.X, in, from)
-		okY, badY := w.stmt(c.Y, okX, from)
+		okX, badX := w.judgeStmt(c.X, in, from)
+		okY, badY := w.judgeStmt(c.Y, okX, from)
 		return okY, badX.or(badY)
 	case syntax.OrStmt:
-		okX, badX := w.stmt(c.X, in, from)
-		okY, badY := w.stmt(c.Y, badX, from)
+		okX, badX := w.judgeStmt(c.X, in, from)
+		okY, badY := w.judgeStmt(c.Y, badX, from)
 		return okX.or(okY), badY
 	}
-	w.stmt(c.X, in, from)
-	w.stmt(c.Y, in, input{kind: piped})
+	w.judgeStmt(c.X, in, from)
+	w.judgeStmt(c.Y, in, input{kind: piped})
 	return in, in
 }
 
-// compound judges the branches of a conditional or a loop. Any of them may run,
+// judgeCompound judges the branches of a conditional or a loop. Any of them may run,
 // and a loop that changes its folder may be anywhere afterwards.
-func (w *walker) compound(c syntax.Command, in dirs, from input) dirs {
+func (w *walker) judgeCompound(c syntax.Command, in dirs, from input) dirs {
 	out := in
 	branch := func(cond, body []*syntax.Stmt) {
-		ok, bad := w.list(cond, in, from)
+		ok, bad := w.judgeList(cond, in, from)
 		out = out.or(ok).or(bad)
-		ok, bad = w.list(body, ok.or(bad), from)
+		ok, bad = w.judgeList(body, ok.or(bad), from)
 		out = out.or(ok).or(bad)
 	}
 	switch c := c.(type) {
@@ -156,10 +156,10 @@ func (w *walker) compound(c syntax.Command, in dirs, from input) dirs {
 		}
 		return out
 	case *syntax.CaseClause:
-		w.expansions(c.Word, in)
+		w.judgeExpansions(c.Word, in)
 		for _, item := range c.Items {
 			for _, p := range item.Patterns {
-				w.expansions(p, in)
+				w.judgeExpansions(p, in)
 			}
 			branch(nil, item.Stmts)
 		}
@@ -167,53 +167,53 @@ func (w *walker) compound(c syntax.Command, in dirs, from input) dirs {
 	case *syntax.WhileClause:
 		branch(c.Cond, c.Do)
 	case *syntax.ForClause:
-		w.expansions(c.Loop, in)
+		w.judgeExpansions(c.Loop, in)
 		if it, ok := c.Loop.(*syntax.WordIter); ok {
-			w.variable(it.Name.Value, "")
+			w.judgeVariable(it.Name.Value, "")
 			for _, item := range it.Items {
 				v := readWord(item)
-				w.sets(it.Name.Value, v.known)
+				w.noteSet(it.Name.Value, v.known)
 			}
 		}
 		if it, ok := c.Loop.(*syntax.CStyleLoop); ok {
-			w.sum(it.Init, it.Cond, it.Post)
+			w.addSums(it.Init, it.Cond, it.Post)
 		}
 		branch(nil, c.Do)
 	}
 	if !out.same(in) {
-		w.unknown("a loop changes the folder it runs in")
+		w.noteUnknown("a loop changes the folder it runs in")
 		out.lost = true
 	}
 	return out
 }
 
-// function judges a function's body where it is made; see callExpr for where it
+// judgeFuncDecl judges a function's body where it is made; see judgeCallExpr for where it
 // is called.
-func (w *walker) function(f *syntax.FuncDecl, in dirs) {
+func (w *walker) judgeFuncDecl(f *syntax.FuncDecl, in dirs) {
 	if f.Name == nil || f.Body == nil {
-		w.hard("command_unparsed", "the command defines a function without a name", "give the function a name")
+		w.addHard("command_unparsed", "the command defines a function without a name", "give the function a name")
 		return
 	}
 	name := f.Name.Value
 	if isKnownProgram(name) {
-		w.hard("command_redefines", "the command defines a function with the name of a program: "+name, "choose another name for the function")
+		w.addHard("command_redefines", "the command defines a function with the name of a program: "+name, "choose another name for the function")
 	}
 	if _, again := w.funcs[name]; again {
-		w.unknown("the function %s is defined twice", name)
+		w.noteUnknown("the function %s is defined twice", name)
 	}
 	w.funcs[name] = in
-	if multiplies(f.Body, name) {
-		w.hard("command_fork_bomb", "the function "+name+" calls itself without end", "leave it out")
+	if mayBeForkBomb(f.Body, name) {
+		w.addHard("command_fork_bomb", "the function "+name+" calls itself without end", "leave it out")
 	}
-	ok, bad := w.stmt(f.Body, in, input{})
+	ok, bad := w.judgeStmt(f.Body, in, input{})
 	if !ok.same(in) || !bad.same(in) {
-		w.unknown("the function %s changes the folder it runs in", name)
+		w.noteUnknown("the function %s changes the folder it runs in", name)
 	}
 }
 
-// multiplies reports whether a function calls itself and starts programs side
+// mayBeForkBomb reports whether a function calls itself and starts programs side
 // by side: it may be a bomb.
-func multiplies(body syntax.Node, name string) bool {
+func mayBeForkBomb(body syntax.Node, name string) bool {
 	itself, beside := false, false
 	syntax.Walk(body, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -229,66 +229,66 @@ func multiplies(body syntax.Node, name string) bool {
 	return itself && beside
 }
 
-// expansions judges what the words below a node run to get their text, and the
+// judgeExpansions judges what the words below a node run to get their text, and the
 // variables they set on the way.
-func (w *walker) expansions(n syntax.Node, in dirs) {
+func (w *walker) judgeExpansions(n syntax.Node, in dirs) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			w.list(n.Stmts, in, input{})
+			w.judgeList(n.Stmts, in, input{})
 			return false
 		case *syntax.ProcSubst:
-			w.list(n.Stmts, in, input{kind: piped})
+			w.judgeList(n.Stmts, in, input{kind: piped})
 			return false
 		case *syntax.ParamExp:
-			w.param(n)
+			w.judgeParam(n)
 		default:
-			w.computes(n)
+			w.judgeComputed(n)
 		}
 		return true
 	})
 }
 
-// param judges an expansion of a variable that does more than give its value.
-func (w *walker) param(n *syntax.ParamExp) {
+// judgeParam judges an expansion of a variable that does more than give its value.
+func (w *walker) judgeParam(n *syntax.ParamExp) {
 	if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
-		w.variable(n.Param.Value, "")
-		w.sets(n.Param.Value, false)
+		w.judgeVariable(n.Param.Value, "")
+		w.noteSet(n.Param.Value, false)
 	}
 	if n.Excl || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
-		w.unknown("an indirect expansion may run what a variable holds")
+		w.noteUnknown("an indirect expansion may run what a variable holds")
 	}
-	w.sum(n.Index)
+	w.addSums(n.Index)
 	if n.Slice != nil {
-		w.sum(n.Slice.Offset, n.Slice.Length)
+		w.addSums(n.Slice.Offset, n.Slice.Length)
 	}
 }
 
-// computes judges a node that is, or holds, arithmetic.
-func (w *walker) computes(n syntax.Node) {
+// judgeComputed judges a node that is, or holds, arithmetic.
+func (w *walker) judgeComputed(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.ArithmExp:
-		w.sum(n.X)
+		w.addSums(n.X)
 	case *syntax.ArithmCmd:
-		w.sum(n.X)
+		w.addSums(n.X)
 	case *syntax.LetClause:
 		for _, x := range n.Exprs {
-			w.sum(x)
+			w.addSums(x)
 		}
 	case *syntax.BinaryTest:
 		if op := n.Op.String(); strings.HasPrefix(op, "-") && len(op) == 3 {
-			w.sum(n)
+			w.addSums(n)
 		}
 	case *syntax.UnaryTest:
 		if n.Op.String() == "-v" {
-			w.sum(n)
+			w.addSums(n)
 		}
 	}
 }
 
-// sum judges an arithmetic expression. The shell computes what a variable holds,
+// addSums judges an arithmetic expression. The shell computes what a variable holds,
 // and runs the commands in that, so the text of each must be told by the line.
-func (w *walker) sum(ns ...syntax.Node) {
+func (w *walker) addSums(ns ...syntax.Node) {
 	for _, n := range ns {
 		if n == nil {
 			continue
@@ -296,14 +296,14 @@ func (w *walker) sum(ns ...syntax.Node) {
 		syntax.Walk(n, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CmdSubst:
-				w.unknown("arithmetic uses the output of a command, and could run commands in it")
+				w.noteUnknown("arithmetic uses the output of a command, and could run commands in it")
 				return false
 			case *syntax.Word:
 				if name := n.Lit(); syntax.ValidName(name) {
 					w.sums[name] = true
 				}
 				if v := readWord(n); v.known && holdsCode(v.text) {
-					w.unknown("arithmetic could run the command in %s", v.text)
+					w.noteUnknown("arithmetic could run the command in %s", v.text)
 				}
 			case *syntax.ParamExp:
 				if n.Param != nil && !n.Length {
@@ -311,7 +311,7 @@ func (w *walker) sum(ns ...syntax.Node) {
 				}
 			case *syntax.BinaryArithm:
 				if name, ok := n.X.(*syntax.Word); ok && strings.HasSuffix(n.Op.String(), "=") {
-					w.variable(name.Lit(), "")
+					w.judgeVariable(name.Lit(), "")
 				}
 			}
 			return true
@@ -324,20 +324,20 @@ func (w *walker) sum(ns ...syntax.Node) {
 func (w *walker) judgeArithmetic() {
 	for _, name := range slices.Sorted(maps.Keys(w.sums)) {
 		if told, set := w.set[name]; !told || !set {
-			w.unknown("arithmetic or a test evaluates %s, and could run commands in its value; quote it in a test", name)
+			w.noteUnknown("arithmetic or a test evaluates %s, and could run commands in its value; quote it in a test", name)
 		}
 	}
 }
 
-// callExpr judges a simple command: its assignments, its words and its program.
-func (w *walker) callExpr(e *syntax.CallExpr, in dirs, from input) (ok, bad dirs) {
+// judgeCallExpr judges a simple command: its assignments, its words and its program.
+func (w *walker) judgeCallExpr(e *syntax.CallExpr, in dirs, from input) (ok, bad dirs) {
 	for _, a := range e.Assigns {
-		w.assign(a)
-		w.expansions(a, in)
+		w.judgeAssign(a)
+		w.judgeExpansions(a, in)
 	}
 	c := call{dirs: in, from: from}
 	for _, arg := range e.Args {
-		w.expansions(arg, in)
+		w.judgeExpansions(arg, in)
 		c.argv = append(c.argv, readWord(arg))
 	}
 	if len(c.argv) == 0 {
@@ -348,22 +348,22 @@ func (w *walker) callExpr(e *syntax.CallExpr, in dirs, from input) (ok, bad dirs
 	switch {
 	case name.known && mine:
 		if !made.same(in) {
-			w.unknown("the function %s is called in another folder than it was defined in", name.text)
+			w.noteUnknown("the function %s is called in another folder than it was defined in", name.text)
 		}
 		return in, in
 	case name.known && name.text == "cd":
-		return w.cd(c)
+		return w.judgeCd(c)
 	case name.known && (name.text == "pushd" || name.text == "popd"):
-		w.unknown("%s changes the folder through the directory stack", name.text)
+		w.noteUnknown("%s changes the folder through the directory stack", name.text)
 		return dirs{at: in.at, lost: true}, in
 	}
-	w.call(c)
+	w.judgeCall(c)
 	return in, in
 }
 
-// cd follows a change of folder.
-func (w *walker) cd(c call) (ok, bad dirs) {
-	if w.ran(c); c.dirs.lost {
+// judgeCd follows a change of folder.
+func (w *walker) judgeCd(c call) (ok, bad dirs) {
+	if w.noteProgram(c); c.dirs.lost {
 		return c.dirs, c.dirs
 	}
 	args := c.argv[1:]
@@ -371,7 +371,7 @@ func (w *walker) cd(c call) (ok, bad dirs) {
 		args = args[1:]
 	}
 	if len(args) != 1 || !args[0].known || args[0].glob || args[0].text == "-" || args[0].text == "" {
-		w.unknown("cd goes to an unknown folder")
+		w.noteUnknown("cd goes to an unknown folder")
 		return dirs{at: c.dirs.at, lost: true}, c.dirs
 	}
 	return w.enterFolder(c.dirs, args[0]), c.dirs
@@ -386,34 +386,34 @@ func (w *walker) judgeDeclaration(a *syntax.Assign) {
 	switch {
 	case flags == "" || flags[0] != '-':
 	case strings.Contains(flags, "n"):
-		w.hard("command_environment", "the command gives a variable a second name", "use the variable's own name")
+		w.addHard("command_environment", "the command gives a variable a second name", "use the variable's own name")
 	case strings.Contains(flags, "i"):
-		w.unknown("a declaration evaluates a value, and could run commands in it")
+		w.noteUnknown("a declaration evaluates a value, and could run commands in it")
 	}
 }
 
-// assign judges a variable being set.
-func (w *walker) assign(a *syntax.Assign) {
+// judgeAssign judges a variable being set.
+func (w *walker) judgeAssign(a *syntax.Assign) {
 	if a.Name != nil {
 		v := word{known: true}
 		if a.Value != nil {
 			v = readWord(a.Value)
 		}
-		w.variable(a.Name.Value, v.text)
-		w.sets(a.Name.Value, v.known && a.Array == nil && a.Index == nil || numeric(a.Value))
-		w.sum(a.Index)
+		w.judgeVariable(a.Name.Value, v.text)
+		w.noteSet(a.Name.Value, v.known && a.Array == nil && a.Index == nil || isNumeric(a.Value))
+		w.addSums(a.Index)
 		if a.Array != nil {
 			for _, e := range a.Array.Elems {
-				w.sum(e.Index)
+				w.addSums(e.Index)
 			}
 		}
 	}
 	if a.Naked && a.Value != nil { // an argument of declare that only the shell can read
 		v := readWord(a.Value)
 		name, value, _ := strings.Cut(v.text, "=")
-		w.variable(name, value)
+		w.judgeVariable(name, value)
 		if !v.known {
-			w.unknown("a declaration sets a variable that is not known")
+			w.noteUnknown("a declaration sets a variable that is not known")
 		}
 		return
 	}
@@ -421,12 +421,12 @@ func (w *walker) assign(a *syntax.Assign) {
 		return
 	}
 	if v := readWord(a.Value); v.known && holdsCode(v.text) {
-		w.unknown("a variable holds the text of a command, which arithmetic could run")
+		w.noteUnknown("a variable holds the text of a command, which arithmetic could run")
 	}
 }
 
-// sets notes whether the line tells what a variable is set to.
-func (w *walker) sets(name string, told bool) {
+// noteSet notes whether the line tells what a variable is set to.
+func (w *walker) noteSet(name string, told bool) {
 	was, set := w.set[name]
 	w.set[name] = told && (was || !set)
 	if slices.Contains(integers, name) {
@@ -437,9 +437,9 @@ func (w *walker) sets(name string, told bool) {
 // integers are the shell's own variables whose value it computes when they are set.
 var integers = strings.Fields("RANDOM SRANDOM SECONDS LINENO OPTIND HISTCMD EPOCHSECONDS BASHPID BASH_SUBSHELL PPID UID EUID")
 
-// numeric reports whether a word is one arithmetic expansion: its value is a
+// isNumeric reports whether a word is one arithmetic expansion: its value is a
 // number, whatever it was computed from.
-func numeric(v *syntax.Word) bool {
+func isNumeric(v *syntax.Word) bool {
 	if v == nil || len(v.Parts) != 1 {
 		return false
 	}
@@ -469,14 +469,14 @@ var tame = []string{"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "GIT_TERMINAL_
 // quiet are variables that only change what a test prints, or how fast it is.
 var quiet = strings.Fields("CI NO_COLOR FORCE_COLOR CLICOLOR TERM COLUMNS LANG LC_ALL TZ GOMAXPROCS RUST_BACKTRACE NODE_ENV MIX_ENV RAILS_ENV")
 
-// variable judges a variable that is set; value is "" where it is not told.
-func (w *walker) variable(name, value string) {
+// judgeVariable judges a variable that is set; value is "" where it is not told.
+func (w *walker) judgeVariable(name, value string) {
 	if value == "" {
 		name, _, _ = strings.Cut(name, "[")
 	}
 	steers := slices.Contains(steering, name) || slices.ContainsFunc(steeringPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 	w.steered = w.steered || strings.ToLower(name) != name && !slices.Contains(tame, name+"="+value) && !slices.Contains(quiet, name)
 	if steers && !slices.Contains(tame, name+"="+value) {
-		w.hard("command_environment", "the command sets "+name+", which changes what programs run", "run the command without it")
+		w.addHard("command_environment", "the command sets "+name+", which changes what programs run", "run the command without it")
 	}
 }

@@ -43,7 +43,7 @@ func readWord(w *syntax.Word) word {
 		}
 		out.known = out.known && known
 		out.glob = out.glob || glob
-		out.splits = out.splits || several(part)
+		out.splits = out.splits || mayBeSeveral(part)
 	}
 	out.text = text.String()
 	if !out.known {
@@ -55,8 +55,8 @@ func readWord(w *syntax.Word) word {
 	return out
 }
 
-// several reports whether a shell may make more than one word of a part.
-func several(part syntax.WordPart) bool {
+// mayBeSeveral reports whether a shell may make more than one word of a part.
+func mayBeSeveral(part syntax.WordPart) bool {
 	switch part := part.(type) {
 	case *syntax.ParamExp:
 		return part.Param == nil || part.Param.Value != "HOME"
@@ -234,13 +234,13 @@ func (c call) options(takes string, long ...string) parsed {
 		case strings.HasPrefix(a.text, "--"):
 			name, value, has := strings.Cut(a.text[2:], "=")
 			o := option{name: name, long: true, value: word{text: value, known: true, lead: value}, has: has}
-			if !has && longest(name, long) && i+1 < len(args) {
+			if !has && hasLongFlag(name, long) && i+1 < len(args) {
 				i++
 				o.value, o.has = args[i], true
 			}
 			out.options = append(out.options, o)
 		case len(a.text) > 1 && a.text[0] == '-':
-			i += out.cluster(a.text[1:], takes, args[i+1:])
+			i += out.parseCluster(a.text[1:], takes, args[i+1:])
 		default:
 			out.operands = append(out.operands, a)
 		}
@@ -248,8 +248,8 @@ func (c call) options(takes string, long ...string) parsed {
 	return out
 }
 
-// cluster reads letters behind one dash and returns how many words more it took.
-func (p *parsed) cluster(letters, takes string, rest []word) int {
+// parseCluster reads letters behind one dash and returns how many words more it took.
+func (p *parsed) parseCluster(letters, takes string, rest []word) int {
 	for j := range len(letters) {
 		o := option{name: letters[j : j+1]}
 		if strings.Contains(takes, o.name) {
@@ -269,8 +269,8 @@ func (p *parsed) cluster(letters, takes string, rest []word) int {
 	return 0
 }
 
-// longest reports whether a long flag, which may be shortened, is one of names.
-func longest(given string, names []string) bool {
+// hasLongFlag reports whether a long flag, which may be shortened, is one of names.
+func hasLongFlag(given string, names []string) bool {
 	for _, n := range names {
 		if given != "" && strings.HasPrefix(n, given) {
 			return true

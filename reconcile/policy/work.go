@@ -19,9 +19,9 @@ const (
 	rspecFlags = "-e --example -t --tag --fail-fast --seed --no-color"
 )
 
-// runners are the test programs that are known. goWrites names more flags of go, which are judged
+// testRunners are the test programs that are known. goWrites names more flags of go, which are judged
 // by the files they name.
-func runners() []runner {
+func testRunners() []runner {
 	return []runner{
 		{"go test", goFlags}, {"go vet", goFlags}, {"pytest", pyFlags}, {"python -m pytest", pyFlags}, {"python3 -m pytest", pyFlags},
 		{"npm test", jsFlags}, {"npm run test", jsFlags}, {"pnpm test", jsFlags}, {"yarn test", jsFlags},
@@ -43,7 +43,7 @@ func wholeCommands() []string {
 // TestCommands are how commands begin that build or test a work tree. IsTest judges the rest.
 func TestCommands() []string {
 	out := wholeCommands()
-	for _, r := range runners() {
+	for _, r := range testRunners() {
 		out = append(out, r.begins)
 	}
 	return out
@@ -57,15 +57,15 @@ func IsTest(argv []string) bool {
 	if slices.ContainsFunc(whole, func(s string) bool { return slices.Equal(strings.Fields(s), argv) }) {
 		return true
 	}
-	return slices.ContainsFunc(runners(), func(r runner) bool {
+	return slices.ContainsFunc(testRunners(), func(r runner) bool {
 		begins := strings.Fields(r.begins)
-		return startsWith(argv, begins) && !slices.ContainsFunc(argv[len(begins):], func(word string) bool { return !r.takes(word) })
+		return startsWith(argv, begins) && !slices.ContainsFunc(argv[len(begins):], func(word string) bool { return !r.allowsWord(word) })
 	})
 }
 
-// takes reports a word that may follow: a flag of the list, with a value or not, short ones also
+// allowsWord reports a word that may follow: a flag of the list, with a value or not, short ones also
 // together, or what names tests. An address is fetched, @FILE holds more flags, and init sets up.
-func (r runner) takes(word string) bool {
+func (r runner) allowsWord(word string) bool {
 	name, value, _ := strings.Cut(word, "=")
 	if strings.Contains(word, "://") || strings.HasPrefix(value, "@") {
 		return false
@@ -91,13 +91,13 @@ func startsWith(argv, l []string) bool {
 	return len(l) > 0 && len(argv) >= len(l) && slices.Equal(l, argv[:len(l)])
 }
 
-// lists reports a command that a person or the permit lists: one of Checks as it stands, or
+// listsCommand reports a command that a person or the permit lists: one of Checks as it stands, or
 // followed by more words where longer is true.
-func (t Terms) lists(argv []string, longer bool) bool {
+func (t Terms) listsCommand(argv []string, longer bool) bool {
 	return slices.ContainsFunc(t.Commands, func(l []string) bool { return startsWith(argv, l) }) ||
 		slices.ContainsFunc(t.Checks, func(l []string) bool { return startsWith(argv, l) && (longer || len(l) == len(argv)) })
 }
 
 // isWork reports a command that the session runs under any permit: one that tests, one that a
 // person listed, or the gate that its permit names.
-func (g Grant) isWork(argv []string) bool { return IsTest(argv) || g.terms.lists(argv, false) }
+func (g Grant) isWork(argv []string) bool { return IsTest(argv) || g.terms.listsCommand(argv, false) }

@@ -8,57 +8,57 @@ import (
 
 // writers are the programs that change files named in their argv.
 var writers = map[string]func(*walker, call){
-	"rm": (*walker).remove, "rmdir": (*walker).remove, "unlink": (*walker).remove,
-	"mv": (*walker).move, "cp": (*walker).copy, "install": (*walker).copy, "ln": (*walker).link,
-	"tee": touches(""), "touch": touches("drt"), "mkdir": touches("m"), "truncate": touches("sr"), "mkfifo": touches("m"), "mknod": touches("m"),
-	"chmod": (*walker).mode, "chown": (*walker).mode, "chgrp": (*walker).mode,
-	"dd": (*walker).dd, "uniq": (*walker).uniq, "xxd": (*walker).xxd,
-	"gofmt": formats("w"), "goimports": formats("w"), "gofumpt": formats("w"),
+	"rm": (*walker).judgeRemove, "rmdir": (*walker).judgeRemove, "unlink": (*walker).judgeRemove,
+	"mv": (*walker).judgeMove, "cp": (*walker).judgeCopy, "install": (*walker).judgeCopy, "ln": (*walker).judgeLink,
+	"tee": writesOperands(""), "touch": writesOperands("drt"), "mkdir": writesOperands("m"), "truncate": writesOperands("sr"), "mkfifo": writesOperands("m"), "mknod": writesOperands("m"),
+	"chmod": (*walker).judgeMode, "chown": (*walker).judgeMode, "chgrp": (*walker).judgeMode,
+	"dd": (*walker).judgeDd, "uniq": (*walker).judgeUniq, "xxd": (*walker).judgeXxd,
+	"gofmt": formatsInPlace("w"), "goimports": formatsInPlace("w"), "gofumpt": formatsInPlace("w"),
 }
 
-// touches is a program that writes every operand it has.
-func touches(takes string) func(*walker, call) {
+// writesOperands is a program that writes every operand it has.
+func writesOperands(takes string) func(*walker, call) {
 	return func(w *walker, c call) {
 		p := c.options(takes, "date", "reference", "mode", "size", "time")
-		w.dynamic(c, p)
-		w.write(c, p.operands...)
+		w.pendDynamic(c, p)
+		w.noteWrites(c, p.operands...)
 	}
 }
 
-// formats is a program that rewrites its operands, files and folders, under a flag.
-func formats(flag string) func(*walker, call) {
+// formatsInPlace is a program that rewrites its operands, files and folders, under a flag.
+func formatsInPlace(flag string) func(*walker, call) {
 	return func(w *walker, c call) {
 		p := c.options("")
-		w.dynamic(c, p)
+		w.pendDynamic(c, p)
 		if p.has(flag) {
-			w.writeTree(c, p.operands...)
+			w.noteTreeWrites(c, p.operands...)
 		} else {
-			w.read(c, p.operands...)
+			w.noteReads(c, p.operands...)
 		}
 	}
 }
 
-// dynamic says that flags may be hidden in a word of a program that writes.
-func (w *walker) dynamic(c call, p parsed) {
+// pendDynamic says that flags may be hidden in a word of a program that writes.
+func (w *walker) pendDynamic(c call, p parsed) {
 	if p.dynamic {
-		w.pend("%s gets arguments that are not known", c.name())
+		w.addPending("%s gets arguments that are not known", c.name())
 	}
 }
 
-func (w *walker) remove(c call) {
+func (w *walker) judgeRemove(c call) {
 	p := c.options("")
-	w.dynamic(c, p)
+	w.pendDynamic(c, p)
 	all := p.has("r", "R", "recursive")
 	for _, n := range p.operands {
-		if w.destroys(c, n) {
+		if w.deniesDestroying(c, n) {
 			continue
 		}
-		w.writes(c, all, []word{n})
+		w.noteWrittenWords(c, all, []word{n})
 	}
 }
 
-// target takes where a copy or a move goes to from the operands.
-func target(p parsed) (from []word, to word, folder, ok bool) {
+// copyTarget takes where a copy or a move goes to from the operands.
+func copyTarget(p parsed) (from []word, to word, folder, ok bool) {
 	if o, is := p.option("t", "target-directory"); is {
 		return p.operands, o.value, true, true
 	}
@@ -69,34 +69,34 @@ func target(p parsed) (from []word, to word, folder, ok bool) {
 	return p.operands[:last], p.operands[last], last > 1, true
 }
 
-// into writes to a target that may be a file or a folder that takes each by its
+// noteTargetWrites writes to a target that may be a file or a folder that takes each by its
 // own name.
-func (w *walker) into(c call, from []word, to word, folder, tree bool) {
+func (w *walker) noteTargetWrites(c call, from []word, to word, folder, tree bool) {
 	if !folder {
-		w.writes(c, tree, []word{to})
+		w.noteWrittenWords(c, tree, []word{to})
 	}
 	for _, n := range from {
 		if !n.known {
-			w.pend("%s writes %s, and the command does not show which file that is", c.name(), n.text)
+			w.addPending("%s writes %s, and the command does not show which file that is", c.name(), n.text)
 			continue
 		}
 		inner := to
 		inner.text = strings.TrimSuffix(to.text, "/") + "/" + path.Base(n.text)
-		w.writes(c, tree, []word{inner})
+		w.noteWrittenWords(c, tree, []word{inner})
 	}
 }
 
-func (w *walker) move(c call) {
+func (w *walker) judgeMove(c call) {
 	p := c.options("tS", "target-directory", "suffix")
-	w.dynamic(c, p)
-	from, to, folder, ok := target(p)
+	w.pendDynamic(c, p)
+	from, to, folder, ok := copyTarget(p)
 	for _, n := range from {
-		if !w.destroys(c, n) {
-			w.writes(c, w.mayBeFolder(n), []word{n})
+		if !w.deniesDestroying(c, n) {
+			w.noteWrittenWords(c, w.mayBeFolder(n), []word{n})
 		}
 	}
 	if ok {
-		w.into(c, from, to, folder, false)
+		w.noteTargetWrites(c, from, to, folder, false)
 	}
 }
 
@@ -106,80 +106,80 @@ func (w *walker) mayBeFolder(n word) bool {
 	return w.p.Files != nil || strings.Trim(path.Ext(n.text), ".") == ""
 }
 
-func (w *walker) copy(c call) {
+func (w *walker) judgeCopy(c call) {
 	p := c.options("tSmog", "target-directory", "suffix", "mode", "owner", "group")
-	w.dynamic(c, p)
-	if program(c.name()) == "install" && p.has("d", "directory") {
-		w.write(c, p.operands...)
+	w.pendDynamic(c, p)
+	if programName(c.name()) == "install" && p.has("d", "directory") {
+		w.noteWrites(c, p.operands...)
 		return
 	}
-	from, to, folder, ok := target(p)
-	w.read(c, from...)
+	from, to, folder, ok := copyTarget(p)
+	w.noteReads(c, from...)
 	for _, n := range from {
 		w.copiesOdd(c, n)
 	}
 	if ok {
-		w.into(c, from, to, folder, p.has("r", "R", "a", "recursive", "archive"))
+		w.noteTargetWrites(c, from, to, folder, p.has("r", "R", "a", "recursive", "archive"))
 	}
-	if p.has("s", "l", "symbolic-link", "link", "parents") && program(c.name()) == "cp" {
-		w.pend("cp makes links, or folders that are not named")
+	if p.has("s", "l", "symbolic-link", "link", "parents") && programName(c.name()) == "cp" {
+		w.addPending("cp makes links, or folders that are not named")
 	}
 }
 
 // copiesOdd refuses a second name for odd's own program, under which no rule would know it.
 // A folder of the repository may have that name.
 func (w *walker) copiesOdd(c call, from word) {
-	for _, a := range parts(from.text) {
-		if deniedAs(a.text) == "odd" && (!from.known || outside(w.resolve(c.dirs.at[0], a.text))) {
-			w.hard("command_human_act", c.name()+" makes a copy of odd, whose commands no rule would know", "run odd by its name")
+	for _, a := range splitNames(from.text) {
+		if deniedAs(a.text) == "odd" && (!from.known || isOutside(w.resolvePath(c.dirs.at[0], a.text))) {
+			w.addHard("command_human_act", c.name()+" makes a copy of odd, whose commands no rule would know", "run odd by its name")
 		}
 	}
 }
 
-// link makes a file go by a second name, under which no rule knows it.
-func (w *walker) link(c call) {
+// judgeLink makes a file go by a second name, under which no rule knows it.
+func (w *walker) judgeLink(c call) {
 	p := c.options("tS", "target-directory", "suffix")
-	from, to, folder, ok := target(p)
+	from, to, folder, ok := copyTarget(p)
 	if !ok && len(from) == 1 {
 		to, ok = word{text: path.Base(from[0].text), known: from[0].known}, true
 	}
 	for _, n := range from {
 		w.copiesOdd(c, n)
 		for _, d := range c.dirs.at {
-			r := w.resolve(d, n.text)
-			if !n.known || outside(r) || len(CheckProtected(r, w.p.Protect)) > 0 {
-				w.hard("command_link", fmt.Sprintf("ln gives %s a name in the repository", n.text), "copy what is needed, or leave it out")
+			r := w.resolvePath(d, n.text)
+			if !n.known || isOutside(r) || len(CheckProtected(r, w.p.Protect)) > 0 {
+				w.addHard("command_link", fmt.Sprintf("ln gives %s a name in the repository", n.text), "copy what is needed, or leave it out")
 			}
 		}
 	}
 	if ok {
-		w.into(c, from, to, folder, false)
+		w.noteTargetWrites(c, from, to, folder, false)
 	}
-	w.unknown("ln gives one file two names")
+	w.noteUnknown("ln gives one file two names")
 }
 
-// mode judges changes of rights: files that all may write, or that lend their
+// judgeMode judges changes of rights: files that all may write, or that lend their
 // owner's rights, are denied.
-func (w *walker) mode(c call) {
+func (w *walker) judgeMode(c call) {
 	p := c.options("", "reference", "from")
 	args := p.operands
-	given := p.has("reference") || program(c.name()) == "chmod" && p.has("r", "w", "x", "X", "s", "t") // a mode like -w
-	if program(c.name()) == "chmod" && !given {
+	given := p.has("reference") || programName(c.name()) == "chmod" && p.has("r", "w", "x", "X", "s", "t") // a mode like -w
+	if programName(c.name()) == "chmod" && !given {
 		for i, a := range args {
-			if i == 0 && loose(a.text) || !a.known && i == 0 {
-				w.hard("command_permission", "chmod "+a.text+" lets everyone write or sets the setuid bit", "give rights to the owner only, like chmod 755 or u+x")
+			if i == 0 && isLooseMode(a.text) || !a.known && i == 0 {
+				w.addHard("command_permission", "chmod "+a.text+" lets everyone write or sets the setuid bit", "give rights to the owner only, like chmod 755 or u+x")
 			}
 		}
 	}
 	if len(args) > 0 && !given {
 		args = args[1:]
 	}
-	w.dynamic(c, p)
-	w.writes(c, p.has("R", "recursive"), args)
+	w.pendDynamic(c, p)
+	w.noteWrittenWords(c, p.has("R", "recursive"), args)
 }
 
-// loose reports whether a mode, octal or symbolic, lets others write or sets an id.
-func loose(mode string) bool {
+// isLooseMode reports whether a mode, octal or symbolic, lets others write or sets an id.
+func isLooseMode(mode string) bool {
 	if strings.Trim(mode, "01234567") == "" && mode != "" {
 		digits := strings.TrimLeft(mode, "0")
 		if len(digits) > 3 && strings.ContainsAny(digits[:len(digits)-3], "234567") {
@@ -197,35 +197,35 @@ func loose(mode string) bool {
 	return false
 }
 
-func (w *walker) dd(c call) {
+func (w *walker) judgeDd(c call) {
 	for _, a := range c.argv[1:] {
 		key, value, _ := strings.Cut(a.text, "=")
 		n := word{text: value, known: a.known, lead: value}
 		switch {
 		case key == "of":
-			w.write(c, n)
+			w.noteWrites(c, n)
 		case key == "if":
-			w.read(c, n)
+			w.noteReads(c, n)
 		case !a.known && !strings.Contains(a.lead, "="):
-			w.pend("dd gets arguments that are not known")
+			w.addPending("dd gets arguments that are not known")
 		}
 	}
 }
 
-func (w *walker) uniq(c call) {
+func (w *walker) judgeUniq(c call) {
 	p := c.options("fsw", "skip-fields", "skip-chars", "check-chars")
-	w.dynamic(c, p)
+	w.pendDynamic(c, p)
 	if len(p.operands) > 0 {
-		w.read(c, p.operands[0])
-		w.write(c, p.operands[1:]...)
+		w.noteReads(c, p.operands[0])
+		w.noteWrites(c, p.operands[1:]...)
 	}
 }
 
-func (w *walker) xxd(c call) {
+func (w *walker) judgeXxd(c call) {
 	p := c.options("cglosn")
-	w.dynamic(c, p)
+	w.pendDynamic(c, p)
 	if len(p.operands) > 0 {
-		w.read(c, p.operands[0])
-		w.write(c, p.operands[1:]...)
+		w.noteReads(c, p.operands[0])
+		w.noteWrites(c, p.operands[1:]...)
 	}
 }
