@@ -82,14 +82,14 @@ func schemaFor(params []param) json.RawMessage {
 // args are the checked arguments of a call, those that were given.
 type args map[string]json.RawMessage
 
-func (a args) text(name string) string { return given[string](a, name, "") }
+func (a args) getText(name string) string { return getArg[string](a, name, "") }
 
-// num is an integer argument, or def where it was not given.
-func (a args) num(name string, def int) int { return given(a, name, def) }
+// getInt is an integer argument, or def where it was not given.
+func (a args) getInt(name string, def int) int { return getArg(a, name, def) }
 
-func (a args) words(name string) []string { return given[[]string](a, name, nil) }
+func (a args) getWords(name string) []string { return getArg[[]string](a, name, nil) }
 
-func given[T any](a args, name string, v T) T {
+func getArg[T any](a args, name string, v T) T {
 	_ = json.Unmarshal(a[name], &v) // it was checked, or there is none
 	return v
 }
@@ -98,19 +98,19 @@ func given[T any](a args, name string, v T) T {
 // not given.
 func readArgs(raw json.RawMessage, params []param) (args, error) {
 	a := args{}
-	fields, err := members(raw)
+	fields, err := readMembers(raw)
 	if err != nil {
 		return a, err
 	}
 	for name, v := range fields {
 		i := slices.IndexFunc(params, func(p param) bool { return p.name == name })
 		if i < 0 {
-			return a, fmt.Errorf("%q is no argument; the arguments are %s", clip(name, 64), names(params))
+			return a, fmt.Errorf("%q is no argument; the arguments are %s", clip(name, 64), paramNames(params))
 		}
 		if string(v) == "null" {
 			continue
 		}
-		if err := params[i].check(v); err != nil {
+		if err := params[i].checkValue(v); err != nil {
 			return a, fmt.Errorf("%s: %w", name, err)
 		}
 		a[name] = v
@@ -123,7 +123,7 @@ func readArgs(raw json.RawMessage, params []param) (args, error) {
 	return a, nil
 }
 
-func names(params []param) string {
+func paramNames(params []param) string {
 	var out []string
 	for _, p := range params {
 		out = append(out, p.name)
@@ -134,8 +134,8 @@ func names(params []param) string {
 	return strings.Join(out, ", ")
 }
 
-// check holds one argument to its param.
-func (p param) check(v json.RawMessage) error {
+// checkValue holds one argument to its param.
+func (p param) checkValue(v json.RawMessage) error {
 	switch p.kind {
 	case isText:
 		return p.checkText(v)
@@ -182,8 +182,8 @@ func (p param) checkWords(v json.RawMessage) error {
 	return nil
 }
 
-// members are the members of an object, each once. No arguments at all are none.
-func members(raw json.RawMessage) (map[string]json.RawMessage, error) {
+// readMembers are the members of an object, each once. No arguments at all are none.
+func readMembers(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case len(raw) == 0:
@@ -223,10 +223,10 @@ func keyFor(raw json.RawMessage) string {
 			canonical = bytes.TrimSpace(b.Bytes())
 		}
 	}
-	return hash(canonical)
+	return hashHex(canonical)
 }
 
-func hash(b []byte) string {
+func hashHex(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
 }

@@ -99,8 +99,8 @@ func TestSwappedFolder(t *testing.T) {
 		if a := b.Call(t.Context(), 1, "read_file", json.RawMessage(`{"path":"docs/tide.md"}`)); strings.Contains(a.Text, "moonstone") {
 			t.Error("read behind the link")
 		}
-		_ = b.tree.store("docs/tide.md", []byte("gotcha"), 0o644)
-		_ = b.tree.remove("docs/tide.md")
+		_ = b.tree.writeFile("docs/tide.md", []byte("gotcha"), 0o644)
+		_ = b.tree.removeFile("docs/tide.md")
 		b.same = 0
 	}
 	close(stop)
@@ -224,11 +224,11 @@ func TestWebFetch(t *testing.T) {
 		t.Errorf("a large page: %.200s", a.Text)
 	}
 	for _, s := range []string{"127.0.0.1", "10.1.2.3", "192.168.1.1", "169.254.169.254", "100.64.0.1", "::1", "fe80::1", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "0.0.0.0", "224.0.0.1", "2002:a00:1::"} {
-		if public(netip.MustParseAddr(s)) {
+		if isPublic(netip.MustParseAddr(s)) {
 			t.Errorf("%s is taken for one of the open Internet", s)
 		}
 	}
-	if !public(netip.MustParseAddr("8.8.8.8")) || !public(netip.MustParseAddr("2606:4700::1111")) {
+	if !isPublic(netip.MustParseAddr("8.8.8.8")) || !isPublic(netip.MustParseAddr("2606:4700::1111")) {
 		t.Error("the open Internet is closed")
 	}
 }

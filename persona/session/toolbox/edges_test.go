@@ -139,10 +139,10 @@ func TestEnded(t *testing.T) {
 		status, code string
 	}{
 		{over, over, nil, session.CallOK, ""},
-		{over, over, failf("x", "x"), session.CallCancelled, "cancelled"},
-		{on, over, failf("x", "x"), session.CallTimeout, "timeout"},
+		{over, over, failWith("x", "x"), session.CallCancelled, "cancelled"},
+		{on, over, failWith("x", "x"), session.CallTimeout, "timeout"},
 		{on, on, &policy.Refusal{Code: "lapsed"}, session.CallDenied, "lapsed"},
-		{on, on, failf("gone", "x"), session.CallFailed, "gone"},
+		{on, on, failWith("gone", "x"), session.CallFailed, "gone"},
 		{on, on, coded{}, session.CallFailed, "server_lost"},
 		{on, on, context.DeadlineExceeded, session.CallTimeout, "timeout"},
 		{on, on, errors.New("x"), session.CallFailed, "failed"},

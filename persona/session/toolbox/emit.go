@@ -32,25 +32,25 @@ const mostEmitted = 1 << 20
 // is asked for a step before it has no use for.
 func workTools() []entry {
 	return []entry{
-		emit("emit_atom", "emit_atom", "Hands over one atom of the knowledge base: a whole Markdown file with frontmatter.", atomBlock,
+		emitTool("emit_atom", "emit_atom", "Hands over one atom of the knowledge base: a whole Markdown file with frontmatter.", atomBlock,
 			param{name: "text", kind: isText, must: true, most: mostEmitted, about: "the whole file, frontmatter and body"},
 			param{name: "path", kind: isText, about: "where it stands below the bundle's root; not needed where the file has an id"},
 			param{name: "base", kind: isText, most: 64, about: "the blob id of the atom it changes; left out for a new one"}),
-		emit("emit_change", "emit_change", "Hands over a change of files that are no atoms, as one object of schema 2b.1, or 2b.1-noop where nothing is to be done. "+
+		emitTool("emit_change", "emit_change", "Hands over a change of files that are no atoms, as one object of schema 2b.1, or 2b.1-noop where nothing is to be done. "+
 			"It is not needed where the files were edited with edit_file and write_file: those edits are the change.", changeBlock,
 			param{name: "change", kind: isAny, must: true, most: mostEmitted, about: "the object"}),
 	}
 }
 
-// drafts are those of every session.
-func drafts() []entry {
+// emitTools are those of every session.
+func emitTools() []entry {
 	return []entry{
-		emit("emit_json", "", "Hands over notes, something said, a handoff, a proposal or the deliverable: one object with its schema.", jsonBlock,
+		emitTool("emit_json", "", "Hands over notes, something said, a handoff, a proposal or the deliverable: one object with its schema.", jsonBlock,
 			param{name: "object", kind: isAny, must: true, most: mostEmitted, about: "the object, with its schema, as the brief's part emission has it"}),
-		emit("emit_text", "", "Hands over a plan, an expansion or an octave payload, where the brief asks for one.", textBlock,
+		emitTool("emit_text", "", "Hands over a plan, an expansion or an octave payload, where the brief asks for one.", textBlock,
 			param{name: "word", kind: isText, must: true, oneOf: []string{"plan", "expansion", "octave"}, about: "which of them"},
 			param{name: "text", kind: isText, must: true, most: mostEmitted, about: "its text"}),
-		emit("finish", "", "Ends the session with its outcome. Nothing counts without it.", finishBlock,
+		emitTool("finish", "", "Ends the session with its outcome. Nothing counts without it.", finishBlock,
 			param{name: "outcome", kind: isText, must: true, oneOf: []string{"completed", "failed", "handoff_insufficient", "refused"}, about: "how the work ended"},
 			param{name: "failure", kind: isText, most: 200, about: "a short name, of the outcome failed"},
 			param{name: "detail", kind: isText, about: "why, in a few sentences"},
@@ -59,9 +59,9 @@ func drafts() []entry {
 }
 
 func atomBlock(c *call) block {
-	k := block{word: "atom", text: []byte(c.args.text("text"))}
+	k := block{word: "atom", text: []byte(c.args.getText("text"))}
 	for _, name := range []string{"path", "base"} {
-		if v := c.args.text(name); v != "" {
+		if v := c.args.getText(name); v != "" {
 			k.attributes += " " + name + "=" + strings.NewReplacer("\n", "\uFFFD", "`", "\uFFFD").Replace(v)
 		}
 	}
@@ -71,17 +71,17 @@ func atomBlock(c *call) block {
 func changeBlock(c *call) block { return block{word: "change", text: indentJSON(c.args["change"])} }
 func jsonBlock(c *call) block   { return block{word: "json", text: indentJSON(c.args["object"])} }
 func textBlock(c *call) block {
-	return block{word: c.args.text("word"), text: []byte(c.args.text("text"))}
+	return block{word: c.args.getText("word"), text: []byte(c.args.getText("text"))}
 }
 
 func finishBlock(c *call) block {
-	v := map[string]any{"schema": session.SchemaFinish, "outcome": c.args.text("outcome")}
+	v := map[string]any{"schema": session.SchemaFinish, "outcome": c.args.getText("outcome")}
 	for _, name := range []string{"failure", "detail"} {
-		if s := c.args.text(name); s != "" {
+		if s := c.args.getText(name); s != "" {
 			v[name] = s
 		}
 	}
-	if m := c.args.words("missing"); len(m) > 0 {
+	if m := c.args.getWords("missing"); len(m) > 0 {
 		v["missing"] = m
 	}
 	text, err := json.MarshalIndent(v, "", "  ")
@@ -99,21 +99,21 @@ func indentJSON(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// emit is a tool that hands a block over. One that package session does not read,
+// emitTool is a tool that hands a block over. One that package session does not read,
 // together with those before it, is not taken.
-func emit(name, grant, about string, make func(*call) block, params ...param) entry {
+func emitTool(name, grant, about string, make func(*call) block, params ...param) entry {
 	return entry{Tool: Tool{Name: name, Description: about}, grant: grant, lone: true, make: make, params: params,
-		do: func(_ context.Context, c *call) (string, error) { return "taken", c.b.take(make(c).String()) }}
+		do: func(_ context.Context, c *call) (string, error) { return "taken", c.b.addEmission(make(c).String()) }}
 }
 
-// take adds blocks to what was emitted, or says what speaks against it.
-func (b *Box) take(text string) error {
+// addEmission adds blocks to what was emitted, or says what speaks against it.
+func (b *Box) addEmission(text string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.done {
-		return failf("finished", "the session has declared its outcome")
+		return failWith("finished", "the session has declared its outcome")
 	}
-	_, done, err := b.with(text)
+	_, done, err := b.readEmission(text)
 	if err != nil {
 		return err
 	}
@@ -121,9 +121,9 @@ func (b *Box) take(text string) error {
 	return nil
 }
 
-// with is what was emitted and text, read together as if it ended there; done says
+// readEmission is what was emitted and text, read together as if it ended there; done says
 // that it does.
-func (b *Box) with(text string) (e session.Emission, done bool, err error) {
+func (b *Box) readEmission(text string) (e session.Emission, done bool, err error) {
 	all := joinBlocks(append(b.blocks[:len(b.blocks):len(b.blocks)], text))
 	e, bad := session.Parse([]byte(all))
 	if done = e.Failure != session.Silent; len(bad) == 0 && !done {
@@ -137,7 +137,7 @@ func (b *Box) with(text string) (e session.Emission, done bool, err error) {
 	for _, p := range bad {
 		lines = append(lines, strings.TrimSuffix(p.Message+"; "+p.Hint, "; "))
 	}
-	return e, false, failf("bad_emission", "%s", strings.Join(lines, "\n"))
+	return e, false, failWith("bad_emission", "%s", strings.Join(lines, "\n"))
 }
 
 // ending is an outcome for what has none yet, so that it is read whole.
@@ -148,7 +148,7 @@ func joinBlocks(blocks []string) string { return strings.Join(blocks, "\n") }
 // Emission is what the session handed over so far, with what it cost and did.
 // finished says that it declared its outcome, or cannot go on.
 func (b *Box) Emission(u session.Usage) (e session.Emission, finished bool) {
-	x := b.exploration()
+	x := b.countExploration()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.over != nil {
@@ -170,30 +170,30 @@ func (b *Box) Text(text string) Answer {
 	if !session.Emits([]byte(text)) {
 		return Answer{}
 	}
-	code, why := b.unready(text)
+	code, why := b.checkReady(text)
 	if code == "" {
-		err := b.take(text)
+		err := b.addEmission(text)
 		if err == nil {
-			return Answer{Text: answer("what you emitted was taken", "", b.o.Limits.Output)}
+			return Answer{Text: formatAnswer("what you emitted was taken", "", b.o.Limits.Output)}
 		}
 		code, why = "bad_emission", err.Error()
 	}
-	return Answer{Text: answer("what you emitted was not taken ["+code+"]", why, b.o.Limits.Output), Failed: true, Code: code}
+	return Answer{Text: formatAnswer("what you emitted was not taken ["+code+"]", why, b.o.Limits.Output), Failed: true, Code: code}
 }
 
-// unready says which rule speaks against emitting text now: a change that was not
+// checkReady says which rule speaks against emitting text now: a change that was not
 // explored enough, or one that says there is nothing to do beside files that were
 // written. code is "" for none.
-func (b *Box) unready(text string) (code, why string) {
+func (b *Box) checkReady(text string) (code, why string) {
 	b.mu.Lock()
-	e, _, err := b.with(text)
+	e, _, err := b.readEmission(text)
 	ran := b.ran
 	b.mu.Unlock()
 	if err != nil {
 		return "", "" // take tells
 	}
 	switch {
-	case e.Change != nil && noop(e.Change.Text):
+	case e.Change != nil && isNoopChange(e.Change.Text):
 		if b.hasAltered() {
 			return "noop_with_writes", "it says that there is nothing to do, and files were written; hand over what was written, or delete it again"
 		}
@@ -201,7 +201,7 @@ func (b *Box) unready(text string) (code, why string) {
 	case e.Change == nil && (e.Outcome != session.Completed || !b.mayChange(ran)):
 		return "", ""
 	}
-	if short := b.exploration().Shortfall(b.o.Request.Complexity); short != "" {
+	if short := b.countExploration().Shortfall(b.o.Request.Complexity); short != "" {
 		return "exploration_insufficient", short
 	}
 	return "", ""
@@ -210,7 +210,7 @@ func (b *Box) unready(text string) (code, why string) {
 // mayChange reports a session that changes files at its desk, or may have: it did, an
 // earlier one of the same work did, or it ran a program where changes are judged.
 func (b *Box) mayChange(ran bool) bool {
-	return b.hasAltered() || b.before() || ran && b.o.Request.Complexity != ""
+	return b.hasAltered() || b.wroteBefore() || ran && b.o.Request.Complexity != ""
 }
 
 // hasAltered reports that a file which the session wrote is not as it was at the base.
@@ -219,7 +219,7 @@ func (b *Box) hasAltered() bool {
 	list := slices.Sorted(maps.Keys(b.wrote))
 	b.mu.Unlock()
 	for _, p := range list {
-		is, _, err := b.tree.load(p, mostHeld)
+		is, _, err := b.tree.readFile(p, mostHeld)
 		was, _, gone := loadFrom(b.tree.files, p, mostHeld)
 		if (err == nil) != (gone == nil) || !bytes.Equal(is, was) {
 			return true
@@ -228,16 +228,16 @@ func (b *Box) hasAltered() bool {
 	return false
 }
 
-// before reports that an earlier session of the same work wrote to the desk, which
+// wroteBefore reports that an earlier session of the same work wrote to the desk, which
 // this one hands over with what it did itself.
-func (b *Box) before() bool {
+func (b *Box) wroteBefore() bool {
 	return slices.ContainsFunc(b.o.Request.Explored, func(c session.Call) bool {
-		return c.Status == session.CallOK && slices.ContainsFunc(writers(), func(e entry) bool { return e.Name == c.Tool })
+		return c.Status == session.CallOK && slices.ContainsFunc(writeTools(), func(e entry) bool { return e.Name == c.Tool })
 	})
 }
 
-// noop reports a change that says there is nothing to do, in either of its forms.
-func noop(text []byte) bool {
+// isNoopChange reports a change that says there is nothing to do, in either of its forms.
+func isNoopChange(text []byte) bool {
 	var v struct {
 		Version string `json:"schema_version"`
 		Noop    bool   `json:"no_op"`

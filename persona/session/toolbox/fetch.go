@@ -34,19 +34,19 @@ type web struct {
 
 // newWeb asks by https, at addresses of the open Internet, through no proxy.
 func newWeb() *web {
-	w := &web{reachable: public}
-	d := &net.Dialer{Timeout: fetchTime, Control: func(_, address string, _ syscall.RawConn) error { return w.reaches(address) }}
+	w := &web{reachable: isPublic}
+	d := &net.Dialer{Timeout: fetchTime, Control: func(_, address string, _ syscall.RawConn) error { return w.checkAddress(address) }}
 	w.transport = &http.Transport{DialContext: d.DialContext, ForceAttemptHTTP2: true, DisableKeepAlives: true,
 		TLSHandshakeTimeout: fetchTime, ResponseHeaderTimeout: fetchTime, MaxResponseHeaderBytes: 64 << 10}
 	return w
 }
 
-// reaches is asked after the name was resolved, with the address itself, so that
+// checkAddress is asked after the name was resolved, with the address itself, so that
 // no name can stand for one inside.
-func (w *web) reaches(address string) error {
+func (w *web) checkAddress(address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !w.reachable(at.Addr()) {
-		return failf("host_not_allowed", "the host stands at %s, which is no address of the open Internet", address)
+		return failWith("host_not_allowed", "the host stands at %s, which is no address of the open Internet", address)
 	}
 	return nil
 }
@@ -56,8 +56,8 @@ func (w *web) reaches(address string) error {
 var inside = []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 	"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fec0::/10"}
 
-// public reports an address of the open Internet.
-func public(a netip.Addr) bool {
+// isPublic reports an address of the open Internet.
+func isPublic(a netip.Addr) bool {
 	a = a.Unmap()
 	if !a.IsValid() || !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.Zone() != "" {
 		return false
@@ -65,8 +65,8 @@ func public(a netip.Addr) bool {
 	return !slices.ContainsFunc(inside, func(block string) bool { return netip.MustParsePrefix(block).Contains(a) })
 }
 
-// target reads an address of a form that may be fetched; its host is the grant's to judge.
-func target(raw string) (*url.URL, error) {
+// parseTarget reads an address of a form that may be fetched; its host is the grant's to judge.
+func parseTarget(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "" || u.Opaque != "":
@@ -79,26 +79,26 @@ func target(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// fetchers is the tool that reads a page of the web.
-func fetchers(b *Box) []entry {
+// fetchTools is the tool that reads a page of the web.
+func fetchTools(b *Box) []entry {
 	return []entry{{Tool: Tool{Name: "web_fetch", Description: "Reads a page of the web as text. The hosts are: " + strings.Join(b.o.Hosts, ", ")},
-		kind: policy.Fetch, grant: "web-search", do: fetch, params: []param{{name: "url", kind: isText, must: true, about: "begins with https://"}}}}
+		kind: policy.Fetch, grant: "web-search", do: fetchPage, params: []param{{name: "url", kind: isText, must: true, about: "begins with https://"}}}}
 }
 
-// fetch reads one page.
-func fetch(ctx context.Context, c *call) (string, error) {
+// fetchPage reads one page.
+func fetchPage(ctx context.Context, c *call) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	w := c.b.web
-	u, err := target(c.args.text("url"))
+	u, err := parseTarget(c.args.getText("url"))
 	if err != nil {
 		return "", err
 	}
 	client := &http.Client{Transport: w.transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if len(via) > fetchHops {
-			return failf("too_many_redirects", "more than %d redirects", fetchHops)
+			return failWith("too_many_redirects", "more than %d redirects", fetchHops)
 		}
-		u, err := target(r.URL.String())
+		u, err := parseTarget(r.URL.String())
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func fetch(ctx context.Context, c *call) (string, error) {
 	}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return "", failf("bad_arguments", "url: cannot be asked for")
+		return "", failWith("bad_arguments", "url: cannot be asked for")
 	}
 	req.Header.Set("User-Agent", "odd")
 	req.Header.Set("Accept", "text/*, application/json, application/xml;q=0.5")
@@ -115,7 +115,7 @@ func fetch(ctx context.Context, c *call) (string, error) {
 		return "", explainFetch(err)
 	}
 	defer res.Body.Close()
-	return page(res)
+	return readPage(res)
 }
 
 // explainFetch returns a rule's own denial where a rule was the cause.
@@ -132,15 +132,15 @@ func explainFetch(err error) error {
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return failf("not_fetched", "%s", err.Error())
+	return failWith("not_fetched", "%s", err.Error())
 }
 
-// page is what a response says, as text.
-func page(res *http.Response) (string, error) {
+// readPage is what a response says, as text.
+func readPage(res *http.Response) (string, error) {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	textual := strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "json") || strings.HasSuffix(kind, "xml")
 	if !textual {
-		return "", failf("not_text", "it is %q and no text", clip(kind, 80))
+		return "", failWith("not_text", "it is %q and no text", clip(kind, 80))
 	}
 	b, err := io.ReadAll(io.LimitReader(res.Body, fetchBytes+1))
 	if err != nil {
@@ -152,18 +152,18 @@ func page(res *http.Response) (string, error) {
 	}
 	text := string(b)
 	if strings.HasSuffix(kind, "html") {
-		text = plain(text)
+		text = stripHTML(text)
 	}
 	if res.StatusCode != http.StatusOK {
-		return "", failf("http_status", "%s%s\n%s", res.Status, note, text)
+		return "", failWith("http_status", "%s%s\n%s", res.Status, note, text)
 	}
 	return fmt.Sprintf("%s, %s%s\n%s", res.Request.URL, kind, note, text), nil
 }
 
-// plain is the text of a page of HTML: without tags, scripts and styles.
-func plain(html string) string {
+// stripHTML is the text of a page of HTML: without tags, scripts and styles.
+func stripHTML(html string) string {
 	var out strings.Builder
-	small := lower(html)
+	small := lowerASCII(html)
 	for at := 0; at < len(html); {
 		open := strings.IndexByte(html[at:], '<')
 		if open < 0 {
@@ -172,14 +172,14 @@ func plain(html string) string {
 		}
 		out.WriteString(html[at : at+open])
 		at += open
-		close := strings.Index(small[at:], closing(small[at:]))
+		close := strings.Index(small[at:], closingTag(small[at:]))
 		if close < 0 {
 			break
 		}
-		if breaks(small[at:]) {
+		if breaksLine(small[at:]) {
 			out.WriteByte('\n')
 		}
-		at += close + len(closing(small[at:]))
+		at += close + len(closingTag(small[at:]))
 	}
 	entities := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#39;", "'", "&nbsp;", " ", "&amp;", "&")
 	var lines []string
@@ -191,8 +191,8 @@ func plain(html string) string {
 	return strings.Join(lines, "\n")
 }
 
-// lower is s with ASCII letters in lower case, at the same places.
-func lower(s string) string {
+// lowerASCII is s with ASCII letters in lower case, at the same places.
+func lowerASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {
@@ -202,8 +202,8 @@ func lower(s string) string {
 	return string(b)
 }
 
-// closing is what ends the tag, or what must not be read as text, that tag begins with.
-func closing(tag string) string {
+// closingTag is what ends the tag, or what must not be read as text, that tag begins with.
+func closingTag(tag string) string {
 	switch {
 	case strings.HasPrefix(tag, "<!--"):
 		return "-->"
@@ -215,7 +215,7 @@ func closing(tag string) string {
 	return ">"
 }
 
-// breaks reports a tag at which a line ends.
-func breaks(tag string) bool {
+// breaksLine reports a tag at which a line ends.
+func breaksLine(tag string) bool {
 	return slices.ContainsFunc([]string{"</", "<p", "<br", "<li", "<h", "<div", "<tr"}, func(s string) bool { return strings.HasPrefix(tag, s) })
 }

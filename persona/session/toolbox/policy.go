@@ -25,7 +25,7 @@ type Rule struct {
 // Rules is the ladder, from the top.
 func Rules() []Rule {
 	var out []Rule
-	for _, r := range ladder() {
+	for _, r := range policyRungs() {
 		out = append(out, r.Rule)
 	}
 	return out
@@ -37,9 +37,9 @@ type rung struct {
 	holds func(*call) (why string, yes bool)
 }
 
-// ladder is the whole policy of the toolbox, in the order in which it is asked.
+// policyRungs is the whole policy of the toolbox, in the order in which it is asked.
 // It ends in deny.
-func ladder() []rung {
+func policyRungs() []rung {
 	deny := func(code, when string, holds func(*call) (string, bool)) rung {
 		return rung{Rule{code, when, false}, holds}
 	}
@@ -47,19 +47,19 @@ func ladder() []rung {
 		return rung{Rule{code, when, true}, holds}
 	}
 	return []rung{
-		deny("degenerate_loop", "is the same as the two before it", looping),
-		deny("finished", "comes after the agent said that it was done", late),
+		deny("degenerate_loop", "is the same as the two before it", isRepeated),
+		deny("finished", "comes after the agent said that it was done", isAfterOutcome),
 		deny("read_only_contract", "would change something, and the session may only read", readOnly),
-		deny("ask_not_allowed", "asks a person, and the session may not ask or nobody is there", (*call).intrusive),
-		deny("unknown_tool", "names a tool that the session does not have", unknown),
+		deny("ask_not_allowed", "asks a person, and the session may not ask or nobody is there", (*call).mayNotAsk),
+		deny("unknown_tool", "names a tool that the session does not have", isUnknownTool),
 		deny("bad_arguments", "has arguments that the tool does not take", (*call).denyShape),
-		deny("path_outside_repo", "names a path outside of the scratch clone, or behind a symbolic link", (*call).outside),
+		deny("path_outside_repo", "names a path outside of the scratch clone, or behind a symbolic link", (*call).isOutsideTree),
 		deny("no_permit", "does something that the session's grant does not allow, under the code of the grant's rule", (*call).denyByGrant),
 		deny("too_large", "writes or hands over too much at once", (*call).denySize),
-		deny("must_read_first", "changes a file that the agent did not read, or that changed since it did", (*call).blind),
-		deny("noop_with_writes", "says that there is nothing to do, and the agent wrote files", (*call).idle),
-		deny("exploration_insufficient", "hands over a change before the agent has read enough", (*call).early),
-		deny("rate_limited", "fetches from the web too often in a minute", (*call).hasty),
+		deny("must_read_first", "changes a file that the agent did not read, or that changed since it did", (*call).isUnread),
+		deny("noop_with_writes", "says that there is nothing to do, and the agent wrote files", (*call).isIdleChange),
+		deny("exploration_insufficient", "hands over a change before the agent has read enough", (*call).isUnexplored),
+		deny("rate_limited", "fetches from the web too often in a minute", (*call).isRateLimited),
 		let("harmless", "reads, hands over what is judged later, or asks", func(c *call) (string, bool) { return "", c.kind == "" && !c.Mutates }),
 		let("permitted", "does what the session's permit allows", func(c *call) (string, bool) { return "", c.kind != "" }),
 		deny("not_allowed", "is not allowed by any rule", func(*call) (string, bool) { return "no rule lets it through", true }),
@@ -74,7 +74,7 @@ func (c *call) checkLadder() (code, why string) {
 			code, why = "fault", fmt.Sprintf("whether it may be done could not be judged: %v", p)
 		}
 	}()
-	for _, r := range ladder() {
+	for _, r := range policyRungs() {
 		if why, yes := r.holds(c); yes {
 			if r.Lets {
 				return "", ""
@@ -85,18 +85,18 @@ func (c *call) checkLadder() (code, why string) {
 	panic("unreachable: the last rule holds for everything")
 }
 
-func looping(c *call) (string, bool) {
+func isRepeated(c *call) (string, bool) {
 	return fmt.Sprintf("this is call %d in a row with the same arguments, and the answer stays the same; do something else, or finish. The session ends at call %d", c.same, hopeless), c.same >= repeated
 }
 
-// late holds for every call behind the outcome: what was judged there is all there is.
-func late(c *call) (string, bool) {
+// isAfterOutcome holds for every call behind the outcome: what was judged there is all there is.
+func isAfterOutcome(c *call) (string, bool) {
 	c.b.mu.Lock()
 	defer c.b.mu.Unlock()
 	return "the session has declared its outcome, and nothing comes after it", c.b.done
 }
 
-func unknown(c *call) (string, bool) {
+func isUnknownTool(c *call) (string, bool) {
 	return "this session has no tool of that name; it has " + strings.Join(c.b.toolNames(), ", "), !c.known
 }
 
@@ -111,15 +111,15 @@ func (b *Box) toolNames() []string {
 // readOnly holds for what changes something, whether or not the session has it.
 func readOnly(c *call) (string, bool) {
 	k := c.b.o.Request.Contract
-	if k.Role == "" || k.Mutates || !c.b.mutates(c.asked) {
+	if k.Role == "" || k.Mutates || !c.b.isMutating(c.asked) {
 		return "", false
 	}
 	return fmt.Sprintf("the contract of %s changes nothing", k.Role), true
 }
 
-// mutates reports the name of a tool that changes something.
-func (b *Box) mutates(name string) bool {
-	for _, e := range slices.Concat(writers(), runners(b), workTools()) {
+// isMutating reports the name of a tool that changes something.
+func (b *Box) isMutating(name string) bool {
+	for _, e := range slices.Concat(writeTools(), runTools(b), workTools()) {
 		if e.Name == name {
 			return true
 		}
@@ -134,13 +134,13 @@ func (c *call) denyShape() (string, bool) {
 	return c.bad.Error(), true
 }
 
-// outside walks to the path. The grant judges its letters.
-func (c *call) outside() (string, bool) {
+// isOutsideTree walks to the path. The grant judges its letters.
+func (c *call) isOutsideTree() (string, bool) {
 	if c.path == "" || c.at == "" {
 		return "", false
 	}
 	var out *failure
-	if err := c.b.tree.contains(c.at); errors.As(err, &out) && out.code == outsideTree {
+	if err := c.b.tree.checkContained(c.at); errors.As(err, &out) && out.code == outsideTree {
 		return out.text, true
 	}
 	return "", false
@@ -149,7 +149,7 @@ func (c *call) outside() (string, bool) {
 // denySize holds for a text or an object that is longer than a file may be.
 func (c *call) denySize() (string, bool) {
 	for _, p := range c.params {
-		n := len(c.args.text(p.name))
+		n := len(c.args.getText(p.name))
 		if p.kind == isAny {
 			n = len(c.args[p.name])
 		}
@@ -160,30 +160,30 @@ func (c *call) denySize() (string, bool) {
 	return "", false
 }
 
-// blind holds for a change of a file that the session does not know as it is.
-func (c *call) blind() (string, bool) {
+// isUnread holds for a change of a file that the session does not know as it is.
+func (c *call) isUnread() (string, bool) {
 	if c.kind != policy.Write {
 		return "", false
 	}
-	why := c.unread()
+	why := c.whyUnread()
 	return why, why != ""
 }
 
-// idle and early hold for what is handed over too soon, or against what was done.
-func (c *call) idle() (string, bool)  { return c.unready("noop_with_writes") }
-func (c *call) early() (string, bool) { return c.unready("exploration_insufficient") }
+// isIdleChange and isUnexplored hold for what is handed over too soon, or against what was done.
+func (c *call) isIdleChange() (string, bool) { return c.isUnready("noop_with_writes") }
+func (c *call) isUnexplored() (string, bool) { return c.isUnready("exploration_insufficient") }
 
-func (c *call) unready(code string) (string, bool) {
+func (c *call) isUnready(code string) (string, bool) {
 	if c.make == nil {
 		return "", false
 	}
-	is, why := c.b.unready(c.make(c).String())
+	is, why := c.b.checkReady(c.make(c).String())
 	return why, is == code
 }
 
-// hasty counts what is asked of the web in a minute, or in the session where nobody
+// isRateLimited counts what is asked of the web in a minute, or in the session where nobody
 // has a clock.
-func (c *call) hasty() (string, bool) {
+func (c *call) isRateLimited() (string, bool) {
 	if c.kind != policy.Fetch {
 		return "", false
 	}
@@ -198,17 +198,17 @@ func (c *call) hasty() (string, bool) {
 	return "", false
 }
 
-func (c *call) intrusive() (string, bool) {
+func (c *call) mayNotAsk() (string, bool) {
 	if c.asked != "ask_human" {
 		return "", false
 	}
-	why := c.b.mute()
+	why := c.b.whyMute()
 	return why, why != ""
 }
 
 // denyByGrant asks the session's grant.
 func (c *call) denyByGrant() (string, bool) {
-	a, err := c.action()
+	a, err := c.grantAction()
 	if err == nil && a.Kind != "" {
 		err = c.b.o.Request.Permits(a)
 	}
@@ -223,8 +223,8 @@ func (c *call) denyByGrant() (string, bool) {
 	return err.Error(), true
 }
 
-// action is what the call asks of the grant; its kind is "" where it asks for nothing.
-func (c *call) action() (policy.Action, error) {
+// grantAction is what the call asks of the grant; its kind is "" where it asks for nothing.
+func (c *call) grantAction() (policy.Action, error) {
 	a := policy.Action{Kind: c.kind}
 	switch {
 	case c.kind == policy.Run:
@@ -232,7 +232,7 @@ func (c *call) action() (policy.Action, error) {
 	case c.kind == policy.Call:
 		a.Tool, a.Changes = c.Name, c.Mutates
 	case c.kind == policy.Fetch:
-		u, err := target(c.args.text("url"))
+		u, err := parseTarget(c.args.getText("url"))
 		if err != nil {
 			return a, err
 		}

@@ -203,13 +203,13 @@ func TestPutsBack(t *testing.T) {
 	t.Parallel()
 	b, d := open(t, nil)
 	c := &call{b: b, at: "docs/tide.md"}
-	if err := c.confirm([]byte("before"), []byte("after"), 0o644); err == nil || !strings.Contains(err.Error(), "again as it was") {
+	if err := c.confirmWritten([]byte("before"), []byte("after"), 0o644); err == nil || !strings.Contains(err.Error(), "again as it was") {
 		t.Errorf("%v", err)
 	}
 	if s, err := os.ReadFile(filepath.Join(d.Tree, "docs/tide.md")); err != nil || string(s) != "before" {
 		t.Errorf("%q, %v", s, err)
 	}
-	if err := c.confirm(nil, []byte("after"), 0o644); err == nil {
+	if err := c.confirmWritten(nil, []byte("after"), 0o644); err == nil {
 		t.Error("no error")
 	}
 	if _, err := os.Stat(filepath.Join(d.Tree, "docs/tide.md")); err == nil {

@@ -22,8 +22,8 @@ const (
 	mostLine    = 240  // bytes of one
 )
 
-// readers are the tools that look at the tree.
-func readers() []entry {
+// readTools are the tools that look at the tree.
+func readTools() []entry {
 	one := func(about string) param { return param{name: "path", kind: isText, must: true, about: about} }
 	some := param{name: "path", kind: isText, about: "the folder to look in, from the top of the repository; all of it without one"}
 	tool := func(name, about string, do func(context.Context, *call) (string, error), params ...param) entry {
@@ -48,17 +48,17 @@ func readers() []entry {
 	}
 }
 
-// top is a path argument, the top of the tree where it was not given.
-func (c *call) top() string { return cmp.Or(c.at, ".") }
+// pathOrTop is a path argument, the top of the tree where it was not given.
+func (c *call) pathOrTop() string { return cmp.Or(c.at, ".") }
 
-// text reads a file that must be text.
-func (c *call) text(p string) (string, error) {
-	b, _, err := c.b.tree.load(p, c.b.o.Limits.FileBytes)
+// readText reads a file that must be text.
+func (c *call) readText(p string) (string, error) {
+	b, _, err := c.b.tree.readFile(p, c.b.o.Limits.FileBytes)
 	if err != nil {
 		return "", err
 	}
 	if !isPlain(b) {
-		return "", failf("not_text", "%s is not text (%d bytes)", p, len(b))
+		return "", failWith("not_text", "%s is not text (%d bytes)", p, len(b))
 	}
 	return string(b), nil
 }
@@ -67,7 +67,7 @@ func isPlain(b []byte) bool { return utf8.Valid(b) && !strings.ContainsRune(stri
 
 // readFile shows lines of a file and remembers that it was read as it is now.
 func readFile(_ context.Context, c *call) (string, error) {
-	s, err := c.text(c.at)
+	s, err := c.readText(c.at)
 	if err != nil {
 		return "", err
 	}
@@ -75,37 +75,37 @@ func readFile(_ context.Context, c *call) (string, error) {
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
-	first, last := max(c.args.num("first", 1), 1), min(c.args.num("last", len(lines)), len(lines))
+	first, last := max(c.args.getInt("first", 1), 1), min(c.args.getInt("last", len(lines)), len(lines))
 	if first > last && len(lines) > 0 {
-		return "", failf("bad_arguments", "first: %s has %d lines", c.at, len(lines))
+		return "", failWith("bad_arguments", "first: %s has %d lines", c.at, len(lines))
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s, lines %d to %d of %d\n", c.at, first, last, len(lines))
 	for i := first; i <= last; i++ {
 		fmt.Fprintf(&out, "%d\t%s", i, lines[i-1])
 	}
-	c.b.knows(c.at, []byte(s))
+	c.b.noteRead(c.at, []byte(s))
 	return out.String(), nil
 }
 
-// knows notes what the session knows of a file.
-func (b *Box) knows(p string, content []byte) {
+// noteRead notes what the session knows of a file.
+func (b *Box) noteRead(p string, content []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.read[p] = hash(content)
+	b.read[p] = hashHex(content)
 }
 
 func listDir(_ context.Context, c *call) (string, error) {
-	view := c.b.tree.view()
+	view := c.b.tree.openView()
 	if view == nil {
-		return "", failf("missing", "this session has no files")
+		return "", failWith("missing", "this session has no files")
 	}
-	if info, err := fs.Stat(view, c.top()); err == nil && !info.IsDir() { // a pipe would make the listing wait
-		return "", failf("not_a_folder", "%s is no folder", c.top())
+	if info, err := fs.Stat(view, c.pathOrTop()); err == nil && !info.IsDir() { // a pipe would make the listing wait
+		return "", failWith("not_a_folder", "%s is no folder", c.pathOrTop())
 	}
-	entries, err := fs.ReadDir(view, c.top())
+	entries, err := fs.ReadDir(view, c.pathOrTop())
 	if err != nil {
-		return "", missing(c.top(), err)
+		return "", asMissing(c.pathOrTop(), err)
 	}
 	var out []string
 	for _, e := range entries {
@@ -141,12 +141,12 @@ func formatList(lines []string, none string) string {
 
 // globArgument returns the glob argument, checked; "" means every file.
 func (c *call) globArgument() (string, error) {
-	g := c.args.text("glob")
+	g := c.args.getText("glob")
 	if g == "" {
 		return "", nil
 	}
 	if err := policy.CheckGlob(g); err != nil {
-		return "", failf("bad_arguments", "glob: %v", err)
+		return "", failWith("bad_arguments", "glob: %v", err)
 	}
 	return g, nil
 }
@@ -157,17 +157,17 @@ func globFiles(ctx context.Context, c *call) (string, error) {
 		return "", err
 	}
 	var out []string
-	full, err := c.b.tree.walk(ctx, ".", func(f file) bool {
+	full, err := c.b.tree.walkFiles(ctx, ".", func(f file) bool {
 		if policy.MatchGlob(g, f.path) {
 			out = append(out, f.path)
 		}
 		return true
 	})
-	return formatList(out, "no file is meant by it") + beyond(full), err
+	return formatList(out, "no file is meant by it") + notePartial(full), err
 }
 
-// beyond says that not every file was looked at.
-func beyond(full bool) string {
+// notePartial says that not every file was looked at.
+func notePartial(full bool) string {
 	if full {
 		return fmt.Sprintf("\nonly the first %d files were looked at", mostFiles)
 	}
@@ -179,17 +179,17 @@ func searchCode(ctx context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	query := c.args.text("query")
-	if c.args.text("how") != "regexp" {
+	query := c.args.getText("query")
+	if c.args.getText("how") != "regexp" {
 		query = regexp.QuoteMeta(query)
 	}
 	re, err := regexp.Compile(query)
 	if err != nil {
-		return "", failf("bad_arguments", "query: %v", err)
+		return "", failWith("bad_arguments", "query: %v", err)
 	}
 	var out []string
 	skipped, more := 0, 0
-	full, err := c.b.tree.walk(ctx, c.top(), func(f file) bool {
+	full, err := c.b.tree.walkFiles(ctx, c.pathOrTop(), func(f file) bool {
 		if g != "" && !policy.MatchGlob(g, f.path) {
 			return true
 		}
@@ -219,24 +219,24 @@ func searchCode(ctx context.Context, c *call) (string, error) {
 	if skipped > 0 {
 		text += fmt.Sprintf("\nnot looked into, too large or no text: %d files", skipped)
 	}
-	return text + beyond(full), err
+	return text + notePartial(full), err
 }
 
-// librarians are the tools that read the bundle.
-func librarians() []entry {
+// bundleTools are the tools that read the bundle.
+func bundleTools() []entry {
 	atom := param{name: "atom", kind: isText, must: true, about: "an atom's id, path, uri or stem"}
 	edges := param{name: "edges", kind: isWords, about: "only these kinds of edge"}
 	tool := func(name, about string, do func(context.Context, *call) (string, error), params ...param) entry {
 		return entry{Tool: Tool{Name: name, Description: about}, grant: name, do: do, params: params}
 	}
 	return []entry{
-		tool("search", "Finds atoms of the knowledge base by words.", search,
+		tool("search", "Finds atoms of the knowledge base by words.", searchAtoms,
 			param{name: "query", kind: isText, must: true, about: "the words"},
 			param{name: "type", kind: isText, about: "only atoms of this type"},
 			param{name: "limit", kind: isInt, most: 50, about: "how many; 10 without it"}),
-		tool("get", "Shows an atom: its fields, confidence, sources, edges and text.", get, atom),
+		tool("get", "Shows an atom: its fields, confidence, sources, edges and text.", getAtom, atom),
 		tool("related", "Lists what an atom is joined with, both ways.", findRelated, atom, edges),
-		tool("expand", "Lists what can be reached from an atom.", expand, atom, edges,
+		tool("expand", "Lists what can be reached from an atom.", expandAtom, atom, edges,
 			param{name: "depth", kind: isInt, most: 5, about: "over how many edges; 2 without it"}),
 	}
 }
@@ -252,31 +252,31 @@ func formatValue(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-func search(_ context.Context, c *call) (string, error) {
-	found, total := served.Search(c.b.o.Request.Graph, c.args.text("query"), c.args.text("type"), max(c.args.num("limit", 10), 1))
+func searchAtoms(_ context.Context, c *call) (string, error) {
+	found, total := served.Search(c.b.o.Request.Graph, c.args.getText("query"), c.args.getText("type"), max(c.args.getInt("limit", 10), 1))
 	return formatValue(map[string]any{"found": found, "total": total})
 }
 
-// atom finds the atom that a call names.
-func (c *call) atom() (*okf.Atom, error) {
-	a, err := c.b.o.Request.Graph.Find(c.args.text("atom"))
+// findAtom finds the atom that a call names.
+func (c *call) findAtom() (*okf.Atom, error) {
+	a, err := c.b.o.Request.Graph.Find(c.args.getText("atom"))
 	if err != nil {
-		return nil, failf("missing", "%s", err.Error())
+		return nil, failWith("missing", "%s", err.Error())
 	}
 	return a, nil
 }
 
-// edges reads the kinds of edge that a call names.
-func (c *call) edges() ([]okf.EdgeKind, error) {
-	kinds, err := served.Kinds(c.args.words("edges"))
+// edgeKinds reads the kinds of edge that a call names.
+func (c *call) edgeKinds() ([]okf.EdgeKind, error) {
+	kinds, err := served.Kinds(c.args.getWords("edges"))
 	if err != nil {
-		return nil, failf("bad_arguments", "edges: %s", err.Error())
+		return nil, failWith("bad_arguments", "edges: %s", err.Error())
 	}
 	return kinds, nil
 }
 
-func get(_ context.Context, c *call) (string, error) {
-	a, err := c.atom()
+func getAtom(_ context.Context, c *call) (string, error) {
+	a, err := c.findAtom()
 	if err != nil {
 		return "", err
 	}
@@ -284,25 +284,25 @@ func get(_ context.Context, c *call) (string, error) {
 }
 
 func findRelated(_ context.Context, c *call) (string, error) {
-	a, err := c.atom()
+	a, err := c.findAtom()
 	if err != nil {
 		return "", err
 	}
-	kinds, err := c.edges()
+	kinds, err := c.edgeKinds()
 	if err != nil {
 		return "", err
 	}
 	return formatValue(served.Related(c.b.o.Request.Graph, a.ID, kinds...))
 }
 
-func expand(_ context.Context, c *call) (string, error) {
-	a, err := c.atom()
+func expandAtom(_ context.Context, c *call) (string, error) {
+	a, err := c.findAtom()
 	if err != nil {
 		return "", err
 	}
-	kinds, err := c.edges()
+	kinds, err := c.edgeKinds()
 	if err != nil {
 		return "", err
 	}
-	return formatValue(served.Expand(c.b.o.Request.Graph, a.ID, max(c.args.num("depth", 2), 1), false, kinds...))
+	return formatValue(served.Expand(c.b.o.Request.Graph, a.ID, max(c.args.getInt("depth", 2), 1), false, kinds...))
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// runners are the tools that start a program on the desk.
-func runners(b *Box) []entry {
+// runTools are the tools that start a program on the desk.
+func runTools(b *Box) []entry {
 	var checks []string
 	for _, k := range b.o.Checks {
 		checks = append(checks, k.Name)
 	}
 	return []entry{
-		{Tool: Tool{Name: "run", Mutates: true, Description: "Runs a command in the repository's tree, without a shell: nothing is expanded, piped or redirected. It may begin: " + beginnings(b.o.Commands)},
-			kind: policy.Run, grant: "exec", argv: func(c *call) []string { return c.args.words("argv") }, do: runCommand,
+		{Tool: Tool{Name: "run", Mutates: true, Description: "Runs a command in the repository's tree, without a shell: nothing is expanded, piped or redirected. It may begin: " + formatCommands(b.o.Commands)},
+			kind: policy.Run, grant: "exec", argv: func(c *call) []string { return c.args.getWords("argv") }, do: runCommand,
 			params: []param{{name: "argv", kind: isWords, must: true, about: "the words of the command, the program first"}}},
 		{Tool: Tool{Name: "run_tests", Mutates: true, Description: "Runs the project's own checks, by name."},
-			kind: policy.Run, grant: "exec", argv: check, do: runCommand,
+			kind: policy.Run, grant: "exec", argv: checkArgv, do: runCommand,
 			params: []param{{name: "name", kind: isText, must: true, oneOf: checks, about: "which of them"}}},
 	}
 }
 
-func beginnings(list [][]string) string {
+func formatCommands(list [][]string) string {
 	var out []string
 	for _, argv := range list {
 		out = append(out, strings.Join(argv, " "))
@@ -31,10 +31,10 @@ func beginnings(list [][]string) string {
 	return strings.Join(out, "; ")
 }
 
-// check is the command of a named check.
-func check(c *call) []string {
+// checkArgv is the command of a named check.
+func checkArgv(c *call) []string {
 	for _, k := range c.b.o.Checks {
-		if k.Name == c.args.text("name") {
+		if k.Name == c.args.getText("name") {
 			return k.Argv
 		}
 	}
@@ -51,17 +51,17 @@ func runCommand(ctx context.Context, c *call) (string, error) {
 	out := strings.ReplaceAll(string(r.Output), c.b.tree.desk.Tree, "")
 	switch {
 	case !r.Done:
-		return "", failf("not_run", "%s: %s %s\n%s", argv[0], r.Fault, r.Detail, out)
+		return "", failWith("not_run", "%s: %s %s\n%s", argv[0], r.Fault, r.Detail, out)
 	case r.Exit != 0:
-		return "", failf("exit", "%s ended with %d\n%s", argv[0], r.Exit, out)
+		return "", failWith("exit", "%s ended with %d\n%s", argv[0], r.Exit, out)
 	}
 	return argv[0] + " ended well\n" + out, nil
 }
 
-// historians are the tools that ask what came before, and what the session changed
+// historyTools are the tools that ask what came before, and what the session changed
 // since. They look at commits up to the base and at the desk's files, never into the
 // desk's own repository, which a session may have written.
-func historians() []entry {
+func historyTools() []entry {
 	where := param{name: "path", kind: isText, about: "a file or folder from the top of the repository; all of it without one"}
 	tool := func(name, about string, do func(context.Context, *call) (string, error), params ...param) entry {
 		return entry{Tool: Tool{Name: name, Description: about}, path: "path", grant: "fetch", do: do, params: params}
@@ -82,29 +82,29 @@ func historians() []entry {
 }
 
 func gitLog(ctx context.Context, c *call) (string, error) {
-	return answerOf(c.b.o.Request.History.Log(ctx, c.at, max(c.args.num("most", 20), 1)))
+	return answerOf(c.b.o.Request.History.Log(ctx, c.at, max(c.args.getInt("most", 20), 1)))
 }
 
 func gitDiff(ctx context.Context, c *call) (string, error) {
 	for _, name := range []string{"from", "to"} {
-		if v := c.args.text(name); v != "" && !commitID(v) {
-			return "", failf("bad_arguments", "%s: want a commit's id in hex, at least seven signs of it", name)
+		if v := c.args.getText(name); v != "" && !commitID(v) {
+			return "", failWith("bad_arguments", "%s: want a commit's id in hex, at least seven signs of it", name)
 		}
 	}
-	if work := c.b.o.Request.History.Work; work != nil && c.b.tree.root != nil && c.args.text("from")+c.args.text("to") == "" {
+	if work := c.b.o.Request.History.Work; work != nil && c.b.tree.root != nil && c.args.getText("from")+c.args.getText("to") == "" {
 		return answerOf(work(ctx, c.at))
 	}
-	return answerOf(c.b.o.Request.History.Diff(ctx, c.args.text("from"), c.args.text("to"), c.at))
+	return answerOf(c.b.o.Request.History.Diff(ctx, c.args.getText("from"), c.args.getText("to"), c.at))
 }
 
 // blamed is how many lines one call shows.
 const blamed = 200
 
 func gitBlame(ctx context.Context, c *call) (string, error) {
-	first := max(c.args.num("first", 1), 1)
-	last := min(c.args.num("last", first+blamed-1), first+blamed-1)
+	first := max(c.args.getInt("first", 1), 1)
+	last := min(c.args.getInt("last", first+blamed-1), first+blamed-1)
 	if last < first {
-		return "", failf("bad_arguments", "last: is before first")
+		return "", failWith("bad_arguments", "last: is before first")
 	}
 	return answerOf(c.b.o.Request.History.Blame(ctx, c.at, first, last))
 }
@@ -112,7 +112,7 @@ func gitBlame(ctx context.Context, c *call) (string, error) {
 // answerOf returns an answer of the history.
 func answerOf(text string, err error) (string, error) {
 	if err != nil {
-		return "", failf("history", "%s", err.Error())
+		return "", failWith("history", "%s", err.Error())
 	}
 	if text == "" {
 		text = "nothing"

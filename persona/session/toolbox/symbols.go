@@ -25,7 +25,7 @@ var declares = sync.OnceValue(func() *regexp.Regexp {
 
 // listSymbols lists the declarations of a file.
 func listSymbols(_ context.Context, c *call) (string, error) {
-	s, err := c.text(c.at)
+	s, err := c.readText(c.at)
 	if err != nil {
 		return "", err
 	}
@@ -59,12 +59,12 @@ func goSymbols(fset *token.FileSet, f *ast.File) []string {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			say(d, "func %s%s", receiver(d), d.Name.Name)
+			say(d, "func %s%s", receiverOf(d), d.Name.Name)
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				switch s := spec.(type) {
 				case *ast.TypeSpec:
-					say(s, "type %s %s", s.Name.Name, shape(s.Type))
+					say(s, "type %s %s", s.Name.Name, typeKind(s.Type))
 				case *ast.ValueSpec:
 					for _, n := range s.Names {
 						say(s, "%s %s", d.Tok, n.Name)
@@ -76,8 +76,8 @@ func goSymbols(fset *token.FileSet, f *ast.File) []string {
 	return out
 }
 
-// receiver is "(T) " of a method.
-func receiver(d *ast.FuncDecl) string {
+// receiverOf is "(T) " of a method.
+func receiverOf(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""
 	}
@@ -98,8 +98,8 @@ func receiver(d *ast.FuncDecl) string {
 	return "() "
 }
 
-// shape is what kind of type an expression is.
-func shape(e ast.Expr) string {
+// typeKind is what kind of type an expression is.
+func typeKind(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.StructType:
 		return "struct"
@@ -119,19 +119,19 @@ var sources = []string{".c", ".cc", ".cpp", ".cs", ".ex", ".exs", ".h", ".hpp", 
 
 // getCallers lists the uses of a name.
 func getCallers(ctx context.Context, c *call) (string, error) {
-	name := c.args.text("symbol")
+	name := c.args.getText("symbol")
 	if i := strings.LastIndexAny(name, ".:#"); i >= 0 {
 		name = name[i+1:]
 	}
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		return "", failf("bad_arguments", "symbol: want one name, like ParseArgs")
+		return "", failWith("bad_arguments", "symbol: want one name, like ParseArgs")
 	}
 	u := uses{name: name, called: regexp.MustCompile(`(?:^|[^\w$])` + regexp.QuoteMeta(name) + `\s*[(<{]`)}
-	full, err := c.b.tree.walk(ctx, c.top(), func(f file) bool {
+	full, err := c.b.tree.walkFiles(ctx, c.pathOrTop(), func(f file) bool {
 		isGo := path.Ext(f.path) == ".go"
 		if isGo || slices.Contains(sources, path.Ext(f.path)) {
 			if b, err := f.load(c.b.o.Limits.FileBytes); err == nil && strings.Contains(string(b), name) {
-				u.look(f.path, b, isGo)
+				u.addFile(f.path, b, isGo)
 			}
 		}
 		return true
@@ -140,7 +140,7 @@ func getCallers(ctx context.Context, c *call) (string, error) {
 	if len(u.texts) > 0 {
 		out += "\n\n" + byText + "\n" + formatList(u.texts, "")
 	}
-	return out + beyond(full), err
+	return out + notePartial(full), err
 }
 
 // uses are the places that use a name: those that were parsed as Go, and lines that
@@ -151,8 +151,8 @@ type uses struct {
 	parsed, texts []string
 }
 
-// look adds the uses in one file. Go that does not parse is looked through as text.
-func (u *uses) look(p string, b []byte, isGo bool) {
+// addFile adds the uses in one file. Go that does not parse is looked through as text.
+func (u *uses) addFile(p string, b []byte, isGo bool) {
 	if isGo {
 		if found, ok := goUses(p, b, u.name); ok {
 			u.parsed = append(u.parsed, found...)
@@ -178,7 +178,7 @@ func goUses(p string, b []byte, name string) (out []string, ok bool) {
 		own := map[*ast.Ident]bool{}
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			in, own[d.Name] = "in "+receiver(d)+d.Name.Name, true
+			in, own[d.Name] = "in "+receiverOf(d)+d.Name.Name, true
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
 				if t, ok := s.(*ast.TypeSpec); ok {

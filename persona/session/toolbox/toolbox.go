@@ -136,11 +136,11 @@ func New(ctx context.Context, o Options) (*Box, error) {
 	if b.tree, err = openTree(ctx, o.Request); err != nil {
 		return nil, err
 	}
-	for _, e := range b.all() {
+	for _, e := range b.allTools() {
 		if e.Schema == nil {
 			e.Schema = schemaFor(e.params)
 		}
-		if _, taken := b.tools[e.Name]; !taken && b.grants(e) {
+		if _, taken := b.tools[e.Name]; !taken && b.isGranted(e) {
 			b.tools[e.Name] = e
 		}
 	}

@@ -55,9 +55,9 @@ func (t tree) close() error {
 	return t.root.Close()
 }
 
-// short is a path as the tools have it: from the top of the tree, which is "". A path
+// trimRoot is a path as the tools have it: from the top of the tree, which is "". A path
 // may begin with "./" and with the scratch clone's own place.
-func (t tree) short(p string) string {
+func (t tree) trimRoot(p string) string {
 	if t.desk.Tree != "" && path.IsAbs(p) {
 		for _, top := range t.tops {
 			if rest, ok := strings.CutPrefix(p, top); ok && (rest == "" || rest[0] == '/') {
@@ -75,14 +75,14 @@ func (t tree) short(p string) string {
 	return p
 }
 
-// contains walks to a path and says why it is not one of the tree's: a symbolic
+// checkContained walks to a path and says why it is not one of the tree's: a symbolic
 // link stands in the way, or something that is no folder. What is not there yet is
 // contained.
-func (t tree) contains(p string) error {
+func (t tree) checkContained(p string) error {
 	if t.root == nil {
 		return nil
 	}
-	dir, err := t.folder(path.Dir(p))
+	dir, err := t.openFolder(path.Dir(p))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -92,21 +92,21 @@ func (t tree) contains(p string) error {
 	defer dir.Close()
 	info, err := dir.Lstat(path.Base(p))
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return failf(outsideTree, "%s is a symbolic link, which is not followed", p)
+		return failWith(outsideTree, "%s is a symbolic link, which is not followed", p)
 	}
 	return nil
 }
 
-// folder opens a folder of the desk, name by name, and follows no link: each is
+// openFolder opens a folder of the desk, name by name, and follows no link: each is
 // opened and then compared with what stands under its name, so that one that is
 // put in its place in between is found. The caller closes it.
-func (t tree) folder(p string) (*os.Root, error) {
+func (t tree) openFolder(p string) (*os.Root, error) {
 	at, err := t.root.OpenRoot(".")
 	if err != nil || p == "." || p == "" {
 		return at, err
 	}
 	for _, name := range strings.Split(p, "/") {
-		next, err := step(at, name)
+		next, err := openStep(at, name)
 		at.Close()
 		if err != nil {
 			return nil, err
@@ -116,16 +116,16 @@ func (t tree) folder(p string) (*os.Root, error) {
 	return at, nil
 }
 
-// step opens the folder name of at, which must be one and no link.
-func step(at *os.Root, name string) (*os.Root, error) {
+// openStep opens the folder name of at, which must be one and no link.
+func openStep(at *os.Root, name string) (*os.Root, error) {
 	is, err := at.Lstat(name)
 	switch {
 	case err != nil:
 		return nil, err
 	case is.Mode()&fs.ModeSymlink != 0:
-		return nil, failf(outsideTree, "%s is a symbolic link, which is not followed", name)
+		return nil, failWith(outsideTree, "%s is a symbolic link, which is not followed", name)
 	case !is.IsDir():
-		return nil, failf("not_a_folder", "%s is no folder", name)
+		return nil, failWith("not_a_folder", "%s is no folder", name)
 	}
 	next, err := at.OpenRoot(name)
 	if err != nil {
@@ -133,7 +133,7 @@ func step(at *os.Root, name string) (*os.Root, error) {
 	}
 	opened, err := next.Stat(".")
 	if err == nil && !os.SameFile(is, opened) {
-		err = failf(outsideTree, "%s was changed while it was opened", name)
+		err = failWith(outsideTree, "%s was changed while it was opened", name)
 	}
 	if err != nil {
 		next.Close()
@@ -142,32 +142,32 @@ func step(at *os.Root, name string) (*os.Root, error) {
 	return next, nil
 }
 
-// load reads a regular file of at most limit bytes. Its mode says whether it may be run.
-func (t tree) load(p string, limit int) ([]byte, fs.FileMode, error) {
+// readFile reads a regular file of at most limit bytes. Its mode says whether it may be run.
+func (t tree) readFile(p string, limit int) ([]byte, fs.FileMode, error) {
 	if t.root == nil {
 		return loadFrom(t.files, p, limit)
 	}
-	dir, err := t.folder(path.Dir(p))
+	dir, err := t.openFolder(path.Dir(p))
 	if err != nil {
-		return nil, 0, missing(p, err)
+		return nil, 0, asMissing(p, err)
 	}
 	defer dir.Close()
 	name := path.Base(p)
 	is, err := dir.Lstat(name)
 	if err != nil {
-		return nil, 0, missing(p, err)
+		return nil, 0, asMissing(p, err)
 	}
 	if !is.Mode().IsRegular() {
-		return nil, 0, failf("not_a_file", "%s is no regular file", p)
+		return nil, 0, failWith("not_a_file", "%s is no regular file", p)
 	}
 	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, 0, missing(p, err)
+		return nil, 0, asMissing(p, err)
 	}
 	defer f.Close()
 	opened, err := f.Stat()
 	if err != nil || !os.SameFile(is, opened) {
-		return nil, 0, failf(outsideTree, "%s was changed while it was opened", p)
+		return nil, 0, failWith(outsideTree, "%s was changed while it was opened", p)
 	}
 	b, err := readLimited(f, p, limit)
 	return b, is.Mode(), err
@@ -176,18 +176,18 @@ func (t tree) load(p string, limit int) ([]byte, fs.FileMode, error) {
 // loadFrom is load without a desk.
 func loadFrom(files fs.FS, p string, limit int) ([]byte, fs.FileMode, error) {
 	if files == nil {
-		return nil, 0, failf("missing", "this session has no files")
+		return nil, 0, failWith("missing", "this session has no files")
 	}
 	is, err := fs.Lstat(files, p)
 	if err != nil {
-		return nil, 0, missing(p, err)
+		return nil, 0, asMissing(p, err)
 	}
 	if !is.Mode().IsRegular() {
-		return nil, 0, failf("not_a_file", "%s is no regular file", p)
+		return nil, 0, failWith("not_a_file", "%s is no regular file", p)
 	}
 	f, err := files.Open(p)
 	if err != nil {
-		return nil, 0, missing(p, err)
+		return nil, 0, asMissing(p, err)
 	}
 	defer f.Close()
 	b, err := readLimited(f, p, limit)
@@ -197,25 +197,25 @@ func loadFrom(files fs.FS, p string, limit int) ([]byte, fs.FileMode, error) {
 func readLimited(r io.Reader, p string, limit int) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err == nil && len(b) > limit {
-		err = failf("too_large", "%s is over %d bytes", p, limit)
+		err = failWith("too_large", "%s is over %d bytes", p, limit)
 	}
 	return b, err
 }
 
-// missing tells what is not there without telling where the desk is.
-func missing(p string, err error) error {
+// asMissing tells what is not there without telling where the desk is.
+func asMissing(p string, err error) error {
 	var f *failure
 	switch {
 	case errors.As(err, &f):
 		return err
 	case errors.Is(err, fs.ErrNotExist):
-		return failf("missing", "%s is not there", p)
+		return failWith("missing", "%s is not there", p)
 	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
-		return failf("unreadable", "%s: %v", p, pe.Err)
+		return failWith("unreadable", "%s: %v", p, pe.Err)
 	}
-	return failf("unreadable", "%s cannot be read", p)
+	return failWith("unreadable", "%s cannot be read", p)
 }
 
 // mostFiles is how many files one call looks at.
@@ -228,19 +228,19 @@ type file struct {
 	load func(limit int) ([]byte, error)
 }
 
-// walk visits the regular files below dir in the order of their paths: those of
+// walkFiles visits the regular files below dir in the order of their paths: those of
 // git, and what lies behind symbolic links, are not visited. full says that there
 // were more than one call looks at. A visit that returns false ends it.
-func (t tree) walk(ctx context.Context, dir string, visit func(file) bool) (full bool, err error) {
-	view := t.view()
+func (t tree) walkFiles(ctx context.Context, dir string, visit func(file) bool) (full bool, err error) {
+	view := t.openView()
 	if view == nil {
-		return false, failf("missing", "this session has no files")
+		return false, failWith("missing", "this session has no files")
 	}
 	n := 0
 	err = fs.WalkDir(view, dir, func(p string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil && p == dir:
-			return missing(dir, err)
+			return asMissing(dir, err)
 		case err != nil: // it was taken away, or replaced, in between
 			return nil
 		case ctx.Err() != nil:
@@ -258,7 +258,7 @@ func (t tree) walk(ctx context.Context, dir string, visit func(file) bool) (full
 		if info, err := e.Info(); err == nil {
 			size = info.Size()
 		}
-		if !visit(file{p, size, func(limit int) ([]byte, error) { b, _, err := t.load(p, limit); return b, err }}) {
+		if !visit(file{p, size, func(limit int) ([]byte, error) { b, _, err := t.readFile(p, limit); return b, err }}) {
 			return fs.SkipAll
 		}
 		return nil
@@ -266,8 +266,8 @@ func (t tree) walk(ctx context.Context, dir string, visit func(file) bool) (full
 	return full, err
 }
 
-// view is the tree as it is read name by name; nil where there is none.
-func (t tree) view() fs.FS {
+// openView is the tree as it is read name by name; nil where there is none.
+func (t tree) openView() fs.FS {
 	if t.root != nil {
 		return t.root.FS()
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// writers are the tools that change files on the desk.
-func writers() []entry {
+// writeTools are the tools that change files on the desk.
+func writeTools() []entry {
 	p := param{name: "path", kind: isText, must: true, about: "the file, from the top of the repository"}
 	tool := func(name, about, grant string, kind policy.Kind, do func(context.Context, *call) (string, error), params ...param) entry {
 		return entry{Tool: Tool{Name: name, Description: about, Mutates: true}, kind: kind, path: "path", grant: grant, do: do, params: append([]param{p}, params...)}
@@ -31,10 +31,10 @@ func writers() []entry {
 	}
 }
 
-// unread says why the session does not know the file as it is now, "" where it
+// whyUnread says why the session does not know the file as it is now, "" where it
 // does or where there is none.
-func (c *call) unread() string {
-	b, _, err := c.b.tree.load(c.at, mostHeld)
+func (c *call) whyUnread() string {
+	b, _, err := c.b.tree.readFile(c.at, mostHeld)
 	var f *failure
 	switch {
 	case errors.As(err, &f) && f.code == "missing":
@@ -46,7 +46,7 @@ func (c *call) unread() string {
 	known, read := c.b.read[c.at]
 	c.b.mu.Unlock()
 	switch {
-	case known == hash(b), c.b.isInBrief(c.at, b):
+	case known == hashHex(b), c.b.isInBrief(c.at, b):
 		return ""
 	case read:
 		return c.at + " has changed since it was read; read it again"
@@ -62,69 +62,71 @@ func (b *Box) isInBrief(p string, content []byte) bool {
 	for _, g := range b.o.Request.Given {
 		if g == p && b.tree.files != nil {
 			base, _, err := loadFrom(b.tree.files, p, mostHeld)
-			return err == nil && hash(base) == hash(content)
+			return err == nil && hashHex(base) == hashHex(content)
 		}
 	}
 	return false
 }
 
 func editFile(_ context.Context, c *call) (string, error) {
-	s, err := c.text(c.at)
+	s, err := c.readText(c.at)
 	if err != nil {
 		return "", err
 	}
-	was, now := c.args.text("old"), c.args.text("new")
+	was, now := c.args.getText("old"), c.args.getText("new")
 	switch n := strings.Count(s, was); {
 	case was == "" || was == now:
-		return "", failf("bad_arguments", "old: want a text that differs from new")
+		return "", failWith("bad_arguments", "old: want a text that differs from new")
 	case n != 1:
-		return "", failf("not_once", "old: stands in %s %d times, want once; %s", c.at, n, map[bool]string{true: "read the file again", false: "give more of what is around it"}[n == 0])
+		return "", failWith("not_once", "old: stands in %s %d times, want once; %s", c.at, n, map[bool]string{true: "read the file again", false: "give more of what is around it"}[n == 0])
 	}
-	return c.put([]byte(strings.Replace(s, was, now, 1)))
+	return c.writeChecked([]byte(strings.Replace(s, was, now, 1)))
 }
 
-func writeFile(_ context.Context, c *call) (string, error) { return c.put([]byte(c.args.text("text"))) }
+func writeFile(_ context.Context, c *call) (string, error) {
+	return c.writeChecked([]byte(c.args.getText("text")))
+}
 
-// put writes a file, reads it again, and puts back what was there where it differs.
-func (c *call) put(after []byte) (string, error) {
+// writeChecked writes a file, reads it again, and puts back what was there where it differs.
+func (c *call) writeChecked(after []byte) (string, error) {
 	if len(after) > c.b.o.Limits.FileBytes {
-		return "", failf("too_large", "%s would be %d bytes, at most %d", c.at, len(after), c.b.o.Limits.FileBytes)
+		return "", failWith("too_large", "%s would be %d bytes, at most %d", c.at, len(after), c.b.o.Limits.FileBytes)
 	}
 	t := c.b.tree
-	before, mode, err := t.load(c.at, mostHeld)
+	before, mode, err := t.readFile(c.at, mostHeld)
 	var f *failure
 	if errors.As(err, &f) && f.code == "missing" {
 		before, mode = nil, 0o644
 	} else if err != nil {
 		return "", err
 	}
-	if err := t.store(c.at, after, mode); err != nil {
-		return "", missing(c.at, err)
+	if err := t.writeFile(c.at, after, mode); err != nil {
+		return "", asMissing(c.at, err)
 	}
-	if err := c.confirm(before, after, mode); err != nil {
+	if err := c.confirmWritten(before, after, mode); err != nil {
 		return "", err
 	}
-	c.b.knows(c.at, after)
+	c.b.noteRead(c.at, after)
 	c.b.noteChanged(c.at)
-	return fmt.Sprintf("%s: %d bytes before, %d after, sha256 %s%s", c.at, len(before), len(after), hash(after), c.warnings(before, after)), nil
+	return fmt.Sprintf("%s: %d bytes before, %d after, sha256 %s%s", c.at, len(before), len(after), hashHex(after), c.lintWarnings(before, after)), nil
 }
 
-// confirm reads what was written again. before is nil for a new file.
-func (c *call) confirm(before, after []byte, mode fs.FileMode) error {
-	is, _, err := c.b.tree.load(c.at, mostHeld)
-	if err == nil && hash(is) == hash(after) {
+// confirmWritten reads what was written again. before is nil for a new file.
+func (c *call) confirmWritten(before, after []byte, mode fs.FileMode) error {
+	is, _, err := c.b.tree.readFile(c.at, mostHeld)
+	if err == nil && hashHex(is) == hashHex(after) {
 		return nil
 	}
 	var back error
 	if before == nil {
-		back = c.b.tree.remove(c.at)
+		back = c.b.tree.removeFile(c.at)
 	} else {
-		back = c.b.tree.store(c.at, before, mode)
+		back = c.b.tree.writeFile(c.at, before, mode)
 	}
 	if back != nil {
-		return failf("not_written", "%s is not as it was written, and what was there could not be put back: %v", c.at, missing(c.at, back))
+		return failWith("not_written", "%s is not as it was written, and what was there could not be put back: %v", c.at, asMissing(c.at, back))
 	}
-	return failf("not_written", "%s was not as it was written, and is again as it was", c.at)
+	return failWith("not_written", "%s was not as it was written, and is again as it was", c.at)
 }
 
 // noteChanged notes that the session changed a file.
@@ -134,9 +136,9 @@ func (b *Box) noteChanged(p string) {
 	b.wrote[p] = true
 }
 
-// warnings are what the iron gate will have against the file. It judges the whole
+// lintWarnings are what the iron gate will have against the file. It judges the whole
 // change later, and bindingly.
-func (c *call) warnings(before, after []byte) string {
+func (c *call) lintWarnings(before, after []byte) string {
 	v := lint.Judge([]lint.File{{Path: c.at, Before: before, After: after}}, lint.Options{})
 	var out strings.Builder
 	for i, f := range v.Findings {
@@ -151,40 +153,40 @@ func (c *call) warnings(before, after []byte) string {
 
 func deleteFile(_ context.Context, c *call) (string, error) {
 	t := c.b.tree
-	before, mode, err := t.load(c.at, mostHeld)
+	before, mode, err := t.readFile(c.at, mostHeld)
 	if err != nil {
 		return "", err
 	}
 	if !mode.IsRegular() {
-		return "", failf("not_a_file", "%s is no regular file", c.at)
+		return "", failWith("not_a_file", "%s is no regular file", c.at)
 	}
-	if err := t.remove(c.at); err != nil {
-		return "", missing(c.at, err)
+	if err := t.removeFile(c.at); err != nil {
+		return "", asMissing(c.at, err)
 	}
 	var f *failure
-	if _, _, err := t.load(c.at, mostHeld); !errors.As(err, &f) || f.code != "missing" {
-		return "", failf("not_deleted", "%s is still there", c.at)
+	if _, _, err := t.readFile(c.at, mostHeld); !errors.As(err, &f) || f.code != "missing" {
+		return "", failWith("not_deleted", "%s is still there", c.at)
 	}
 	c.b.noteChanged(c.at)
-	return fmt.Sprintf("%s: deleted, %d bytes, sha256 was %s", c.at, len(before), hash(before)), nil
+	return fmt.Sprintf("%s: deleted, %d bytes, sha256 was %s", c.at, len(before), hashHex(before)), nil
 }
 
-// remove takes a regular file away.
-func (t tree) remove(p string) error {
-	dir, err := t.folder(path.Dir(p))
+// removeFile takes a regular file away.
+func (t tree) removeFile(p string) error {
+	dir, err := t.openFolder(path.Dir(p))
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	if is, err := dir.Lstat(path.Base(p)); err != nil || !is.Mode().IsRegular() {
-		return errors.Join(err, failf("not_a_file", "%s is no regular file", p))
+		return errors.Join(err, failWith("not_a_file", "%s is no regular file", p))
 	}
 	return dir.Remove(path.Base(p))
 }
 
-// store writes a file beside its place and moves it there, so that a link to
+// writeFile writes a file beside its place and moves it there, so that a link to
 // another file is never written through, and nobody sees half of it.
-func (t tree) store(p string, b []byte, mode fs.FileMode) error {
+func (t tree) writeFile(p string, b []byte, mode fs.FileMode) error {
 	dir, err := t.makeFolder(path.Dir(p))
 	if err != nil {
 		return err
@@ -192,9 +194,9 @@ func (t tree) store(p string, b []byte, mode fs.FileMode) error {
 	defer dir.Close()
 	name := path.Base(p)
 	if is, err := dir.Lstat(name); err == nil && !is.Mode().IsRegular() {
-		return failf("not_a_file", "%s is no regular file", p)
+		return failWith("not_a_file", "%s is no regular file", p)
 	}
-	beside := ".odd-writes-" + hash([]byte(p))[:16]
+	beside := ".odd-writes-" + hashHex([]byte(p))[:16]
 	f, err := dir.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NONBLOCK, mode.Perm()|0o600)
 	if err != nil {
 		return err
@@ -220,7 +222,7 @@ func (t tree) makeFolder(p string) (*os.Root, error) {
 			at.Close()
 			return nil, err
 		}
-		next, err := step(at, name)
+		next, err := openStep(at, name)
 		at.Close()
 		if err != nil {
 			return nil, err
@@ -230,14 +232,14 @@ func (t tree) makeFolder(p string) (*os.Root, error) {
 	return at, nil
 }
 
-// askers is the tool that turns to a person.
-func askers() []entry {
+// askTools is the tool that turns to a person.
+func askTools() []entry {
 	return []entry{{Tool: Tool{Name: "ask_human", Description: "Asks the person who is here, and waits for the answer."}, patient: true, lone: true, do: askHuman,
 		params: []param{{name: "question", kind: isText, must: true, about: "one question that can be answered in a few words"}}}}
 }
 
-// mute says why nobody may be asked, "" where somebody may.
-func (b *Box) mute() string {
+// whyMute says why nobody may be asked, "" where somebody may.
+func (b *Box) whyMute() string {
 	k := b.o.Request.Contract
 	switch {
 	case k.Strict:
@@ -251,12 +253,12 @@ func (b *Box) mute() string {
 }
 
 func askHuman(ctx context.Context, c *call) (string, error) {
-	reply, err := c.b.o.Request.Ask(ctx, showText(c.args.text("question")))
+	reply, err := c.b.o.Request.Ask(ctx, showText(c.args.getText("question")))
 	if err != nil {
-		return "", failf("no_answer", "%s", err.Error())
+		return "", failWith("no_answer", "%s", err.Error())
 	}
 	if reply == "" {
-		return "", failf("no_answer", "the answer was empty")
+		return "", failWith("no_answer", "the answer was empty")
 	}
 	return reply, nil
 }
