@@ -34,10 +34,10 @@ type Price struct {
 // highestPrice keeps what an answer costs far below what an integer holds.
 const highestPrice = 2_000_000_000
 
-// price returns a setter of one member of [prices."MODEL"].
-func price(at func(*Price) *budget.MicroUSD) setter {
-	return entry(func(c *Config) *map[string]Price { return &c.Prices }, modelName, func(p *Price, n node) error {
-		m, err := amount(n)
+// priceSetter returns a setter of one member of [prices."MODEL"].
+func priceSetter(at func(*Price) *budget.MicroUSD) setter {
+	return entrySetter(func(c *Config) *map[string]Price { return &c.Prices }, modelName, func(p *Price, n node) error {
+		m, err := readAmount(n)
 		if err == nil && (m < 0 || m > highestPrice) {
 			err = errors.New("want what a million tokens cost, from 0 to 2000 dollars")
 		}
@@ -49,7 +49,7 @@ func price(at func(*Price) *budget.MicroUSD) setter {
 }
 
 func modelName(s string) error {
-	if err := word(s); err != nil {
+	if err := checkWord(s); err != nil {
 		return fmt.Errorf("the name of a model: %w", err)
 	}
 	return nil
@@ -62,7 +62,7 @@ func (p *parser) checkPrices(root node) {
 		at := lineOf(root, []string{"prices", model})
 		for _, k := range []string{"input_usd", "output_usd"} {
 			if lineOf(root, []string{"prices", model, k}) == 0 {
-				p.fail(at, "prices.%q: has no %s; write both input_usd and output_usd, for a million tokens, or leave the model out", model, k)
+				p.addError(at, "prices.%q: has no %s; write both input_usd and output_usd, for a million tokens, or leave the model out", model, k)
 			}
 		}
 		if lineOf(root, []string{"prices", model, "cache_read_usd"}) == 0 {
@@ -72,10 +72,10 @@ func (p *parser) checkPrices(root node) {
 	}
 }
 
-// address reads the address of an API: https, or on this machine http, because a
+// readAddress reads the address of an API: https, or on this machine http, because a
 // key goes there.
-func address(n node) (string, error) {
-	s, err := str(n, word)
+func readAddress(n node) (string, error) {
+	s, err := readString(n, checkWord)
 	if err != nil {
 		return "", err
 	}
@@ -87,14 +87,14 @@ func address(n node) (string, error) {
 		return "", errors.New("holds a name or a password; the key is in the environment, under the name in key_env")
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
 		return "", errors.New("want an address without ? and #")
-	case u.Scheme == "http" && !loopback(u.Hostname()), u.Scheme != "http" && u.Scheme != "https":
+	case u.Scheme == "http" && !isLoopback(u.Hostname()), u.Scheme != "http" && u.Scheme != "https":
 		return "", errors.New("want https, or http on this machine alone (127.0.0.1, ::1, localhost): what is said there, and the key, would be open on the way")
 	}
 	return strings.TrimRight(s, "/"), nil
 }
 
-// loopback reports a host that is this machine.
-func loopback(host string) bool {
+// isLoopback reports a host that is this machine.
+func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback() || host == "localhost"
 }

@@ -192,20 +192,20 @@ func Default() Config {
 // The error is an Errors with all of them in the order of the lines, and then the Config is the zero one; for a file
 // that is not TOML it holds the one place where reading stopped. Of a format that this odd does not know it is a *Newer.
 func Parse(file string, b []byte) (Config, error) {
-	root, err := read(b)
+	root, err := parseTree(b)
 	if err != nil {
-		return Config{}, Errors{syntax(file, err)}
+		return Config{}, Errors{syntaxError(file, err)}
 	}
-	if err := newer(file, root); err != nil {
+	if err := checkFormat(file, root); err != nil {
 		return Config{}, err
 	}
 	p := parser{file: file, c: Default()}
 	p.c.Anchor.Strictness = "" // it follows from the mode
-	p.table(root, nil)
+	p.parseTable(root, nil)
 	if len(p.errs) == 0 && p.values == 0 {
-		p.fail(1, `empty; an empty odd.toml is never "no rules": write at least [governance] lease, or restore the file from git`)
+		p.addError(1, `empty; an empty odd.toml is never "no rules": write at least [governance] lease, or restore the file from git`)
 	}
-	p.cross(root)
+	p.checkAcross(root)
 	if len(p.errs) > 0 {
 		slices.SortStableFunc(p.errs, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
 		return Config{}, p.errs

@@ -437,7 +437,7 @@ func TestShort(t *testing.T) {
 		10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Minute: "1h30m", 10 * time.Hour: "10h", 25 * time.Hour: "25h", 48 * time.Hour: "2d",
 		30 * time.Second: "30s", 70 * time.Second: "1m10s", time.Hour + 10*time.Second: "1h0m10s",
 	} {
-		if got := short(d); got != want {
+		if got := formatDuration(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)
 		}
 	}
@@ -582,12 +582,12 @@ func TestReferenceShowsEveryKey(t *testing.T) {
 	t.Parallel()
 	docs := Docs()
 	for _, k := range allKeys() {
-		if !slices.ContainsFunc(docs, func(d Doc) bool { all, _ := matches(k.name, d.Path); return all }) {
+		if !slices.ContainsFunc(docs, func(d Doc) bool { all, _ := matchPattern(k.name, d.Path); return all }) {
 			t.Errorf("the reference does not show %s", k.name)
 		}
 	}
 	for _, d := range docs {
-		if _, known, _ := find(d.Path); !known {
+		if _, known, _ := findKey(d.Path); !known {
 			t.Errorf("the reference shows %v, which is no key", d.Path)
 		}
 	}

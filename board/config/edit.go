@@ -16,7 +16,7 @@ func SetLease(file string, b []byte, value string) ([]byte, error) {
 	if _, err := Parse(file, b); err != nil {
 		return nil, err
 	}
-	return Set(file, b, []string{"governance", "lease"}, literal(value))
+	return Set(file, b, []string{"governance", "lease"}, formatTOML(value))
 }
 
 // Set returns odd.toml b with the key at path set to value, which is TOML, and every
@@ -26,7 +26,7 @@ func SetLease(file string, b []byte, value string) ([]byte, error) {
 // What Set returns is read again: where anything else would change, or the file would not
 // be valid, that is an error.
 func Set(file string, b []byte, path []string, value string) ([]byte, error) {
-	want, err := decode(file, b)
+	want, err := decodeTOML(file, b)
 	if err != nil {
 		return nil, err
 	}
@@ -34,28 +34,28 @@ func Set(file string, b []byte, path []string, value string) ([]byte, error) {
 	if _, err := toml.Decode("v = "+value, &v); err != nil || len(v) != 1 {
 		return nil, fmt.Errorf("%s: %s is no TOML value", toml.Key(path), value)
 	}
-	if !put(want, path, v["v"]) {
-		return nil, unsafe(file, path)
+	if !putAt(want, path, v["v"]) {
+		return nil, cannotEdit(file, path)
 	}
 	for _, out := range placesFor(b, path, value) {
-		if got, err := decode(file, out); err == nil && reflect.DeepEqual(got, want) {
+		if got, err := decodeTOML(file, out); err == nil && reflect.DeepEqual(got, want) {
 			_, err := Parse(file, out)
 			return out, err
 		}
 	}
-	return nil, unsafe(file, path)
+	return nil, cannotEdit(file, path)
 }
 
 // Unset returns odd.toml b without the key at path and its line, and every other byte as
 // it was.
 func Unset(file string, b []byte, path []string) ([]byte, error) {
-	want, err := decode(file, b)
+	want, err := decodeTOML(file, b)
 	if err != nil {
 		return nil, err
 	}
 	start, end, ok := valueSpan(b, path)
-	if !ok || !drop(want, path) {
-		return nil, unsafe(file, path)
+	if !ok || !dropAt(want, path) {
+		return nil, cannotEdit(file, path)
 	}
 	start = bytes.LastIndexByte(b[:start], '\n') + 1
 	if nl := bytes.IndexByte(b[end:], '\n'); nl >= 0 {
@@ -64,29 +64,29 @@ func Unset(file string, b []byte, path []string) ([]byte, error) {
 		end = len(b)
 	}
 	out := slices.Concat(b[:start], b[end:])
-	if got, err := decode(file, out); err != nil || !reflect.DeepEqual(got, want) {
-		return nil, unsafe(file, path)
+	if got, err := decodeTOML(file, out); err != nil || !reflect.DeepEqual(got, want) {
+		return nil, cannotEdit(file, path)
 	}
 	_, err = Parse(file, out)
 	return out, err
 }
 
-func unsafe(file string, path []string) error {
+func cannotEdit(file string, path []string) error {
 	return fmt.Errorf("%s: %s cannot be edited safely here; edit the file yourself, with [%s] on a line of its own and %s below it",
 		file, toml.Key(path), toml.Key(path[:len(path)-1]), toml.Key(path[len(path)-1:]))
 }
 
-// decode is what TOML b holds, for comparison.
-func decode(file string, b []byte) (map[string]any, error) {
+// decodeTOML returns what TOML b holds, for comparison.
+func decodeTOML(file string, b []byte) (map[string]any, error) {
 	v := map[string]any{}
 	if _, err := toml.Decode(string(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))), &v); err != nil {
-		return nil, Errors{syntax(file, err)}
+		return nil, Errors{syntaxError(file, err)}
 	}
 	return v, nil
 }
 
-// put sets the value at path below table, and reports whether a table is there, or can be.
-func put(table map[string]any, path []string, value any) bool {
+// putAt sets the value at path below table, and reports whether a table is there, or can be.
+func putAt(table map[string]any, path []string, value any) bool {
 	for _, name := range path[:len(path)-1] {
 		if table[name] == nil {
 			table[name] = map[string]any{}
@@ -101,8 +101,8 @@ func put(table map[string]any, path []string, value any) bool {
 	return true
 }
 
-// drop removes the value at path below table, and reports whether there was one.
-func drop(table map[string]any, path []string) bool {
+// dropAt removes the value at path below table, and reports whether there was one.
+func dropAt(table map[string]any, path []string) bool {
 	for _, name := range path[:len(path)-1] {
 		below, ok := table[name].(map[string]any)
 		if !ok {
@@ -154,7 +154,7 @@ func placesFor(b []byte, path []string, value string) [][]byte {
 
 // valueSpan is where the value of the key at path stands in b.
 func valueSpan(b []byte, path []string) (start, end int, ok bool) {
-	root, err := read(b)
+	root, err := parseTree(b)
 	if err != nil {
 		return 0, 0, false
 	}
@@ -231,13 +231,13 @@ func Literal(path []string, words []string) string {
 	case len(words) == 1 && strings.HasPrefix(words[0], "[") && shown[0] == '[':
 		return words[0]
 	case ListsCommands(path):
-		return literal([][]string{words})
+		return formatTOML([][]string{words})
 	case shown[0] == '[':
-		return literal(words)
+		return formatTOML(words)
 	case len(words) == 1 && shown[0] != '"' && plainValue(words[0]):
 		return words[0]
 	}
-	return literal(strings.Join(words, " "))
+	return formatTOML(strings.Join(words, " "))
 }
 
 // ListsCommands reports a key whose value is a list of commands, each a list of words.
@@ -259,8 +259,8 @@ func plainValue(s string) bool {
 	return false
 }
 
-// literal is a value in TOML.
-func literal(v any) string {
+// formatTOML returns a value in TOML.
+func formatTOML(v any) string {
 	b, err := toml.Marshal(map[string]any{"v": v})
 	if err != nil {
 		return fmt.Sprint(v)
@@ -290,7 +290,7 @@ func Settings(file string, b []byte) ([]Setting, error) {
 	if _, err := Parse(file, b); err != nil {
 		return nil, err
 	}
-	root, err := read(b)
+	root, err := parseTree(b)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +307,7 @@ func Settings(file string, b []byte) ([]Setting, error) {
 				walk(c, at)
 				continue
 			}
-			value := literal(c.value)
+			value := formatTOML(c.value)
 			if c.literal != "" {
 				value = c.literal
 			}

@@ -165,7 +165,7 @@ func FuzzSet(f *testing.F) {
 			t.Fatalf("%q: %v", out, err)
 		}
 		if back, err := Unset("odd.toml", out, path); err == nil {
-			if _, err := decode("odd.toml", back); err != nil {
+			if _, err := decodeTOML("odd.toml", back); err != nil {
 				t.Fatalf("%q: %v", back, err)
 			}
 		}

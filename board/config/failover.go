@@ -59,7 +59,7 @@ func (c Config) Limits(lane string) Limits {
 // LimitLines are the places in odd.toml, "timeout odd.toml:12", that set limits of a
 // lane, of each limit the one that counts. b has been parsed.
 func LimitLines(file string, b []byte, lane string) []string {
-	root, err := read(b)
+	root, err := parseTree(b)
 	if err != nil {
 		return nil
 	}
@@ -72,9 +72,9 @@ func LimitLines(file string, b []byte, lane string) []string {
 	return out
 }
 
-// route returns a setter of one member of [route.LANE].
-func route(set func(*Route, node) error) setter {
-	return entry(func(c *Config) *map[string]Route { return &c.Routes }, laneName, set)
+// routeSetter returns a setter of one member of [route.LANE].
+func routeSetter(set func(*Route, node) error) setter {
+	return entrySetter(func(c *Config) *map[string]Route { return &c.Routes }, laneName, set)
 }
 
 func laneName(lane string) error {
@@ -163,7 +163,7 @@ func (c Config) Free() bool { return c.Costly() == "" }
 func (p *parser) checkSubstrates(root node) {
 	is := func(at int, key, name string) {
 		if at > 0 && !slices.Contains(known, name) && lineOf(root, []string{"substrate", name}) == 0 {
-			p.fail(at, "%s: there is no [substrate.%s]; known without a section are %s%s", key, name, strings.Join(known, ", "), didYouMean(name, known))
+			p.addError(at, "%s: there is no [substrate.%s]; known without a section are %s%s", key, name, strings.Join(known, ", "), didYouMean(name, known))
 		}
 	}
 	is(lineOf(root, []string{"session", "substrate"}), "session.substrate", p.c.Session.Substrate)
@@ -171,7 +171,7 @@ func (p *parser) checkSubstrates(root node) {
 	for i, name := range p.c.Session.Fallback {
 		is(at, "session.fallback", name)
 		if name == p.c.Session.Substrate || slices.Contains(p.c.Session.Fallback[:i], name) {
-			p.fail(at, "session.fallback: %q stands there already, as the substrate or before; name each once", name)
+			p.addError(at, "session.fallback: %q stands there already, as the substrate or before; name each once", name)
 		}
 	}
 	for _, lane := range Lanes() {

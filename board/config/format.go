@@ -36,9 +36,9 @@ func (n *Newer) Error() string {
 // Refused is the reason's code.
 func (n *Newer) Refused() string { return "format" }
 
-// newer is a Newer where odd.toml says so. It is asked before any other key: a newer
+// checkFormat returns a Newer where odd.toml says so. It is asked before any other key: a newer
 // format may have keys that this odd does not know.
-func newer(file string, root node) error {
+func checkFormat(file string, root node) error {
 	at := slices.IndexFunc(root.children, func(n node) bool { return n.name == "odd" })
 	if at < 0 {
 		return nil
@@ -51,7 +51,7 @@ func newer(file string, root node) error {
 				n.Line, n.Format = k.line, int(v)
 			}
 		case string:
-			if k.name == "least_version" && isVersion(v) == nil && !k.secret() {
+			if k.name == "least_version" && isVersion(v) == nil && !k.holdsSecret() {
 				n.Least = v
 			}
 		}
@@ -80,19 +80,19 @@ func (o *Older) Refused() string { return "format" }
 // CheckVersion returns an *Older if the release version of odd may not write. A build that
 // is no release, whose version is "devel" or made from a commit, has none to compare.
 func (c *Config) CheckVersion(version string) error {
-	have, want := canonical(version), canonical(c.LeastVersion)
+	have, want := addV(version), addV(c.LeastVersion)
 	if !semver.IsValid(have) || module.IsPseudoVersion(have) || semver.Compare(have, want) >= 0 {
 		return nil
 	}
 	return &Older{c.LeastLine, version, c.LeastVersion}
 }
 
-// canonical returns a version as Go writes it, with a leading v.
-func canonical(version string) string { return "v" + strings.TrimPrefix(version, "v") }
+// addV returns a version as Go writes it, with a leading v.
+func addV(version string) string { return "v" + strings.TrimPrefix(version, "v") }
 
 // isVersion returns why s is no version.
 func isVersion(s string) error {
-	if len(s) > 64 || !semver.IsValid(canonical(s)) {
+	if len(s) > 64 || !semver.IsValid(addV(s)) {
 		return errors.New(`want a version, like "0.1.0"`)
 	}
 	return nil

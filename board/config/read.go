@@ -36,17 +36,17 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// syntax is the error of a file that is not TOML.
-func syntax(file string, err error) Error {
+// syntaxError is the error of a file that is not TOML.
+func syntaxError(file string, err error) Error {
 	var pe toml.ParseError
 	if errors.As(err, &pe) {
-		return Error{file, max(pe.Position.Line, 1), plain(pe.Message)}
+		return Error{file, max(pe.Position.Line, 1), rewordTOMLError(pe.Message)}
 	}
 	return Error{file, 1, strings.TrimPrefix(err.Error(), "toml: ")}
 }
 
-// plain is a message of the TOML library as odd words its own.
-func plain(msg string) string {
+// rewordTOMLError is a message of the TOML library as odd words its own.
+func rewordTOMLError(msg string) string {
 	if key, ok := strings.CutSuffix(msg, "' has already been defined."); ok {
 		return strings.TrimPrefix(key, "Key '") + " is set twice; keep one of them"
 	}
@@ -76,8 +76,8 @@ func (l *located) UnmarshalTOML(v any) error {
 	return errLocated
 }
 
-// read parses b into a tree of nodes.
-func read(b []byte) (node, error) {
+// parseTree parses b into a tree of nodes.
+func parseTree(b []byte) (node, error) {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	var top map[string]toml.Primitive
 	md, err := toml.Decode(string(b), &top)
@@ -85,14 +85,14 @@ func read(b []byte) (node, error) {
 		return node{}, err
 	}
 	root := node{line: 1, table: true}
-	root.children, err = children(b, &md, top)
+	root.children, err = readChildren(b, &md, top)
 	return root, err
 }
 
-func children(b []byte, md *toml.MetaData, table map[string]toml.Primitive) ([]node, error) {
+func readChildren(b []byte, md *toml.MetaData, table map[string]toml.Primitive) ([]node, error) {
 	var out []node
 	for name, prim := range table {
-		n, err := one(b, md, prim)
+		n, err := readNode(b, md, prim)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func children(b []byte, md *toml.MetaData, table map[string]toml.Primitive) ([]n
 	return out, nil
 }
 
-func one(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
+func readNode(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
 	var l located
 	var pe toml.ParseError
 	if err := md.PrimitiveDecode(prim, &l); !errors.As(err, &pe) {
@@ -112,20 +112,20 @@ func one(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
 	n := node{line: max(pe.Position.Line, 1), value: l.value}
 	switch _, is := l.value.(map[string]any); {
 	case is:
-		return table(b, md, prim)
+		return readTable(b, md, prim)
 	case areTables(l.value):
 		var err error
-		n.children, err = items(b, md, prim)
+		n.children, err = readTables(b, md, prim)
 		return n, err
 	}
 	if start := pe.Position.Start; start >= 0 && start < len(b) {
-		n.literal = number(l.value, b[start:])
+		n.literal = sourceNumber(l.value, b[start:])
 	}
 	return n, nil
 }
 
-// table is a node of a table.
-func table(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
+// readTable returns a node of a table.
+func readTable(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
 	var l located
 	var pe toml.ParseError
 	if err := md.PrimitiveDecode(prim, &l); !errors.As(err, &pe) {
@@ -137,7 +137,7 @@ func table(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
 	}
 	var err error
 	n := node{line: max(pe.Position.Line, 1), table: true}
-	n.children, err = children(b, md, below)
+	n.children, err = readChildren(b, md, below)
 	return n, err
 }
 
@@ -148,9 +148,9 @@ var (
 	assigned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^=\n]*=[ \t]*`) })
 )
 
-// number is the text a number was written as, without underscores and the sign
+// sourceNumber is the text a number was written as, without underscores and the sign
 // of plus; "" when the text at hand does not read back as the value.
-func number(v any, at []byte) string {
+func sourceNumber(v any, at []byte) string {
 	switch v := v.(type) {
 	case int64:
 		return strconv.FormatInt(v, 10)
@@ -173,36 +173,36 @@ type parser struct {
 	values int
 }
 
-func (p *parser) fail(line int, format string, args ...any) {
+func (p *parser) addError(line int, format string, args ...any) {
 	p.errs = append(p.errs, Error{p.file, max(line, 1), fmt.Sprintf(format, args...)})
 }
 
-// table reads the children of n, which stands at path.
-func (p *parser) table(n node, path []string) {
+// parseTable reads the children of n, which stands at path.
+func (p *parser) parseTable(n node, path []string) {
 	for _, child := range n.children {
 		at := append(slices.Clone(path), child.name)
 		name := strings.Join(at, ".")
-		k, isKey, isTable := find(at)
+		k, isKey, isTable := findKey(at)
 		switch {
 		case name == "mcp" && len(path) == 0:
-			p.servers(child)
+			p.parseServers(child)
 		case isKey:
-			p.value(k, at, child)
+			p.parseValue(k, at, child)
 		case isTable && child.table:
-			p.table(child, at)
+			p.parseTable(child, at)
 		case isTable:
-			p.fail(child.line, "%s: want a table; write [%s] above its keys", name, name)
+			p.addError(child.line, "%s: want a table; write [%s] above its keys", name, name)
 		default:
-			p.fail(child.line, "%s", Unknown(at))
+			p.addError(child.line, "%s", Unknown(at))
 		}
 	}
 }
 
-func (p *parser) value(k key, path []string, n node) {
+func (p *parser) parseValue(k key, path []string, n node) {
 	name := strings.Join(path, ".")
 	p.values++
-	if n.secret() {
-		p.fail(n.line, "%s: looks like a credential; name an environment variable instead, and revoke the key if it was ever committed", name)
+	if n.holdsSecret() {
+		p.addError(n.line, "%s: looks like a credential; name an environment variable instead, and revoke the key if it was ever committed", name)
 		return
 	}
 	part := name // what a setter calls the thing: a pattern's own part, or the key
@@ -210,37 +210,37 @@ func (p *parser) value(k key, path []string, n node) {
 		part = path[i]
 	}
 	if err := k.set(&p.c, part, n); err != nil {
-		p.fail(n.line, "%s: %v", name, err)
+		p.addError(n.line, "%s: %v", name, err)
 	}
 }
 
 // Unknown is what is wrong with a key that odd.toml does not have.
 func Unknown(path []string) string {
 	hint := "odd config explain lists the keys"
-	if near := suggest(path); near != "" {
+	if near := nearestKey(path); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return fmt.Sprintf("unknown key %q; %s", strings.Join(path, "."), hint)
 }
 
-// cross checks what one key says against another.
-func (p *parser) cross(root node) {
+// checkAcross checks what one key says against another.
+func (p *parser) checkAcross(root node) {
 	line := func(path ...string) int { return lineOf(root, path) }
 	b := p.c.Budget
 	if !p.c.HasBudget && line("budget") > 0 && line("budget", "monthly_usd") == 0 {
-		p.fail(line("budget"), "budget: has no monthly_usd; without it no money may be spent")
+		p.addError(line("budget"), "budget: has no monthly_usd; without it no money may be spent")
 	}
 	if b.HardStop > 0 && b.HardStop < b.Monthly {
-		p.fail(line("budget", "hard_stop_usd"), "budget.hard_stop_usd: %v is below monthly_usd %v; the hard stop is the outer limit", b.HardStop, b.Monthly)
+		p.addError(line("budget", "hard_stop_usd"), "budget.hard_stop_usd: %v is below monthly_usd %v; the hard stop is the outer limit", b.HardStop, b.Monthly)
 	}
 	p.checkTeams(line("budget", "teams"))
 	for of, people := range p.c.Approvers {
 		if n := p.c.Approvals; len(people) < n {
-			p.fail(line("governance", "approvers", of), "governance.approvers.%q: names %d, and governance.approvals wants %d; name more people", of, len(people), n)
+			p.addError(line("governance", "approvers", of), "governance.approvers.%q: names %d, and governance.approvals wants %d; name more people", of, len(people), n)
 		}
 	}
 	if p.c.Pipeline.AutoApply && len(p.c.Approvers) > 0 {
-		p.fail(line("pipeline", "auto_apply"), "pipeline.auto_apply: lands changes that nobody approves, and [governance.approvers] says who must; use one of them")
+		p.addError(line("pipeline", "auto_apply"), "pipeline.auto_apply: lands changes that nobody approves, and [governance.approvers] says who must; use one of them")
 	}
 	p.checkPrices(root)
 	p.checkAnchor(max(line("anchor", "state"), line("bundle", "root")))
@@ -252,7 +252,7 @@ func (p *parser) checkTeams(line int) {
 	left := p.c.Budget.Monthly
 	for _, m := range p.c.Budget.Teams {
 		if left -= m; left < 0 {
-			p.fail(line, "budget.teams: together they have more than monthly_usd %v; a team's money is nobody else's, so give them less or raise the month", p.c.Budget.Monthly)
+			p.addError(line, "budget.teams: together they have more than monthly_usd %v; a team's money is nobody else's, so give them less or raise the month", p.c.Budget.Monthly)
 			return
 		}
 	}
@@ -284,21 +284,23 @@ var credential = sync.OnceValue(func() *regexp.Regexp {
 		`(?i:(?:api[-_]?key|access[-_]?token|auth[-_]?token|password|passwd|secret)=[^$\s]{8,}|\bbearer\s+[^$\s]{12,})`)
 })
 
-// secret looks for a credential in a value and, of a table, in all of it.
-func (n node) secret() bool { return secret(n.value) || slices.ContainsFunc(n.children, node.secret) }
+// holdsSecret looks for a credential in a value and, of a table, in all of it.
+func (n node) holdsSecret() bool {
+	return isSecret(n.value) || slices.ContainsFunc(n.children, node.holdsSecret)
+}
 
-// secret looks for a credential in a value and everything below it.
-func secret(v any) bool {
+// isSecret looks for a credential in a value and everything below it.
+func isSecret(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return credential().MatchString(v)
 	case []any:
-		return slices.ContainsFunc(v, secret)
+		return slices.ContainsFunc(v, isSecret)
 	case []map[string]any:
-		return slices.ContainsFunc(v, func(m map[string]any) bool { return secret(m) })
+		return slices.ContainsFunc(v, func(m map[string]any) bool { return isSecret(m) })
 	case map[string]any:
 		for _, e := range v {
-			if secret(e) {
+			if isSecret(e) {
 				return true
 			}
 		}

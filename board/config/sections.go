@@ -73,10 +73,10 @@ func quietHours(n node) (*Quiet, error) {
 	return &Quiet{from, to}, nil
 }
 
-// zone reads the name of a time zone. What a machine takes for local is none:
+// readZone reads the name of a time zone. What a machine takes for local is none:
 // two machines would judge one change differently.
-func zone(n node) (*time.Location, error) {
-	s, err := str(n, word)
+func readZone(n node) (*time.Location, error) {
+	s, err := readString(n, checkWord)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func zone(n node) (*time.Location, error) {
 // alone between slashes.
 func repoGlob(s string) error {
 	clean := strings.TrimSuffix(s, "/")
-	bad := clean == "." || !fs.ValidPath(clean) || strings.ContainsAny(s, `\:`) || strings.ContainsFunc(s, control)
+	bad := clean == "." || !fs.ValidPath(clean) || strings.ContainsAny(s, `\:`) || strings.ContainsFunc(s, isControl)
 	for _, name := range strings.Split(clean, "/") {
 		_, err := path.Match(name, "")
 		bad = bad || err != nil || name != "**" && strings.Contains(name, "**")
@@ -99,7 +99,7 @@ func repoGlob(s string) error {
 	if bad {
 		return fmt.Errorf(`%q: want paths or globs from the top of the repository, like "cmd/**" or "docs/"`, s)
 	}
-	return ours(s)
+	return refuseGitDir(s)
 }
 
 // Anchor is [anchor]: how sessions are bound before they may change anything.
@@ -128,14 +128,14 @@ func (a Anchor) withDefaults() Anchor {
 	return a
 }
 
-// places reads a list of folders.
-func places(n node) ([]string, error) {
-	list, err := words(n, func(s string) error {
+// readFolders reads a list of folders.
+func readFolders(n node) ([]string, error) {
+	list, err := readStrings(n, func(s string) error {
 		s = strings.TrimSuffix(s, "/")
-		if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:*?[`) || strings.ContainsFunc(s, control) {
+		if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:*?[`) || strings.ContainsFunc(s, isControl) {
 			return fmt.Errorf(`%q: want folders below the top of the repository, like ".hestai-sys/agents", without ".."`, s)
 		}
-		return ours(s)
+		return refuseGitDir(s)
 	})
 	for i := range list {
 		list[i] = strings.TrimSuffix(list[i], "/")
@@ -146,8 +146,7 @@ func places(n node) ([]string, error) {
 	return list, err
 }
 
-// ours refuses git's own folder.
-func ours(s string) error {
+func refuseGitDir(s string) error {
 	if first, _, _ := strings.Cut(s, "/"); strings.EqualFold(first, ".git") {
 		return fmt.Errorf("%q: is git's own folder", s)
 	}
@@ -158,7 +157,7 @@ func ours(s string) error {
 func (p *parser) checkAnchor(line int) {
 	state, root := p.c.Anchor.State+"/", p.c.Root+"/"
 	if strings.HasPrefix(state, root) || strings.HasPrefix(root, state) {
-		p.fail(line, "anchor.state: %q and the bundle %q lie in one another; sessions are kept apart from what is committed", p.c.Anchor.State, p.c.Root)
+		p.addError(line, "anchor.state: %q and the bundle %q lie in one another; sessions are kept apart from what is committed", p.c.Anchor.State, p.c.Root)
 	}
 	p.c.Anchor = p.c.Anchor.withDefaults()
 }
@@ -176,9 +175,9 @@ var hostName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 })
 
-// host accepts the name of a host on the Internet, as it stands in an address: no
+// checkHost accepts the name of a host on the Internet, as it stands in an address: no
 // scheme, no port, no pattern and no number.
-func host(s string) error {
+func checkHost(s string) error {
 	if len(s) > 253 || !hostName().MatchString(s) {
 		return fmt.Errorf(`%q: want the name of a host in lower case, like "pkg.go.dev"`, s)
 	}
@@ -209,12 +208,12 @@ func defaultSandbox() Sandbox {
 	return Sandbox{Enforce: "best-effort", Network: "allow", CheckNetwork: "loopback", FileMB: 1024, DiskMB: 4096, CPU: time.Hour, OpenFiles: 4096, Processes: 8192}
 }
 
-func networks() []string { return []string{"allow", "loopback", "none"} }
+func networkNames() []string { return []string{"allow", "loopback", "none"} }
 
-// place holds a file or folder of the machine to a form that means one thing.
-func place(s string) error {
+// checkPlace holds a file or folder of the machine to a form that means one thing.
+func checkPlace(s string) error {
 	rest, home := strings.CutPrefix(s, "~/")
-	bad := strings.ContainsFunc(s, control) || slices.Contains(strings.Split(s, "/"), "..")
+	bad := strings.ContainsFunc(s, isControl) || slices.Contains(strings.Split(s, "/"), "..")
 	if bad || !home && !path.IsAbs(s) || path.Clean("/"+rest) == "/" {
 		return fmt.Errorf(`%q: want files or folders of this machine, like "/srv/tools" or "~/.cache/tool", without ".."; "/" and "~/" are too much`, s)
 	}
@@ -243,11 +242,11 @@ func sensorList(name string, n node) ([]string, error) {
 	var err error
 	switch s.Takes {
 	case sense.Command:
-		return argv(n)
+		return readArgv(n)
 	case sense.Chores:
-		out, err = words(n, func(s string) error { _, _, err := sense.ParseChore(s); return err })
+		out, err = readStrings(n, func(s string) error { _, _, err := sense.ParseChore(s); return err })
 	default:
-		out, err = words(n, func(s string) error {
+		out, err = readStrings(n, func(s string) error {
 			if strings.ContainsAny(s, "{}") {
 				return fmt.Errorf("%q: odd reads no braces; write a glob for each", s)
 			}

@@ -51,34 +51,34 @@ const mostServerName = 24
 // serverKeys are the keys of an [[mcp]] table.
 func serverKeys() []key {
 	return []key{
-		{"mcp.name", server(func(s *Server, n node) (err error) { s.Name, err = str(n, serverName); return })},
-		{"mcp.argv", server(func(s *Server, n node) (err error) { s.Argv, err = argv(n); return })},
-		{"mcp.url", server(func(s *Server, n node) (err error) { s.URL, err = address(n); return })},
-		{"mcp.token_env", server(func(s *Server, n node) (err error) { s.TokenEnv, err = str(n, keyEnv); return })},
-		{"mcp.env", server(func(s *Server, n node) (err error) { s.Env, err = words(n, envName); return })},
-		{"mcp.when", server(func(s *Server, n node) (err error) {
+		{"mcp.name", serverSetter(func(s *Server, n node) (err error) { s.Name, err = readString(n, serverName); return })},
+		{"mcp.argv", serverSetter(func(s *Server, n node) (err error) { s.Argv, err = readArgv(n); return })},
+		{"mcp.url", serverSetter(func(s *Server, n node) (err error) { s.URL, err = readAddress(n); return })},
+		{"mcp.token_env", serverSetter(func(s *Server, n node) (err error) { s.TokenEnv, err = readString(n, keyEnv); return })},
+		{"mcp.env", serverSetter(func(s *Server, n node) (err error) { s.Env, err = readStrings(n, envName); return })},
+		{"mcp.when", serverSetter(func(s *Server, n node) (err error) {
 			s.When, err = nameOf(n, []string{Operational, TaskRelevant})
 			return
 		})},
-		{"mcp.kinds", server(func(s *Server, n node) (err error) { s.Kinds, err = words(n, taskKind); return })},
-		{"mcp.tags", server(func(s *Server, n node) (err error) { s.Tags, err = words(n, word); return })},
-		{"mcp.roles", server(serverRoles)},
-		{"mcp.tools", server(func(s *Server, n node) (err error) { s.Tools, err = words(n, word); return })},
-		{"mcp.reads", server(func(s *Server, n node) (err error) { s.Reads, err = words(n, word); return })},
-		{"mcp.trust_hints", server(func(s *Server, n node) (err error) { s.TrustHints, err = boolean(n); return })},
-		{"mcp.required", server(func(s *Server, n node) (err error) { s.Required, err = boolean(n); return })},
-		{"mcp.start_timeout", server(func(s *Server, n node) (err error) { s.Start, err = spanOf(n, time.Second, 5*time.Minute); return })},
-		{"mcp.timeout", server(func(s *Server, n node) (err error) { s.Timeout, err = spanOf(n, time.Second, time.Hour); return })},
-		{"mcp.max_bytes", server(func(s *Server, n node) (err error) { s.MaxBytes, err = integer(n, 4096, 1<<26); return })},
-		{"mcp.network", server(func(s *Server, n node) (err error) { s.Network, err = nameOf(n, networks()); return })},
-		{"mcp.read", server(func(s *Server, n node) (err error) { s.Read, err = words(n, place); return })},
-		{"mcp.tree", server(func(s *Server, n node) (err error) { s.Tree, err = boolean(n); return })},
-		{"mcp.pin_sha256", server(func(s *Server, n node) (err error) { s.Pin, err = str(n, digest); return })},
+		{"mcp.kinds", serverSetter(func(s *Server, n node) (err error) { s.Kinds, err = readStrings(n, taskKind); return })},
+		{"mcp.tags", serverSetter(func(s *Server, n node) (err error) { s.Tags, err = readStrings(n, checkWord); return })},
+		{"mcp.roles", serverSetter(serverRoles)},
+		{"mcp.tools", serverSetter(func(s *Server, n node) (err error) { s.Tools, err = readStrings(n, checkWord); return })},
+		{"mcp.reads", serverSetter(func(s *Server, n node) (err error) { s.Reads, err = readStrings(n, checkWord); return })},
+		{"mcp.trust_hints", serverSetter(func(s *Server, n node) (err error) { s.TrustHints, err = readBool(n); return })},
+		{"mcp.required", serverSetter(func(s *Server, n node) (err error) { s.Required, err = readBool(n); return })},
+		{"mcp.start_timeout", serverSetter(func(s *Server, n node) (err error) { s.Start, err = spanOf(n, time.Second, 5*time.Minute); return })},
+		{"mcp.timeout", serverSetter(func(s *Server, n node) (err error) { s.Timeout, err = spanOf(n, time.Second, time.Hour); return })},
+		{"mcp.max_bytes", serverSetter(func(s *Server, n node) (err error) { s.MaxBytes, err = readInt(n, 4096, 1<<26); return })},
+		{"mcp.network", serverSetter(func(s *Server, n node) (err error) { s.Network, err = nameOf(n, networkNames()); return })},
+		{"mcp.read", serverSetter(func(s *Server, n node) (err error) { s.Read, err = readStrings(n, checkPlace); return })},
+		{"mcp.tree", serverSetter(func(s *Server, n node) (err error) { s.Tree, err = readBool(n); return })},
+		{"mcp.pin_sha256", serverSetter(func(s *Server, n node) (err error) { s.Pin, err = readString(n, checkDigest); return })},
 	}
 }
 
-// server makes a setter of the [[mcp]] table that is being read.
-func server(set func(*Server, node) error) setter {
+// serverSetter makes a setter of the [[mcp]] table that is being read.
+func serverSetter(set func(*Server, node) error) setter {
 	return func(c *Config, _ string, n node) error {
 		if len(c.Servers) == 0 {
 			return errors.New("write [[mcp]] above each server")
@@ -104,7 +104,7 @@ func taskKind(s string) error {
 }
 
 func serverRoles(s *Server, n node) error {
-	list, err := words(n, word)
+	list, err := readStrings(n, checkWord)
 	if err != nil {
 		return err
 	}
@@ -123,30 +123,30 @@ func serverRoles(s *Server, n node) error {
 
 var sha = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
 
-func digest(s string) error {
+func checkDigest(s string) error {
 	if !sha().MatchString(s) {
 		return errors.New("want the list_sha256 that odd mcp servers --check prints")
 	}
 	return nil
 }
 
-// servers reads the [[mcp]] tables.
-func (p *parser) servers(n node) {
+// parseServers reads the [[mcp]] tables.
+func (p *parser) parseServers(n node) {
 	if !areTables(n.value) {
-		p.fail(n.line, "mcp: want tables: write [[mcp]] above each server")
+		p.addError(n.line, "mcp: want tables: write [[mcp]] above each server")
 		return
 	}
 	for _, one := range n.children {
 		p.values++
 		p.c.Servers = append(p.c.Servers, Server{When: Operational, Network: "none", Start: 15 * time.Second, Timeout: 30 * time.Second, MaxBytes: 1 << 20})
-		p.table(one, []string{"mcp"})
+		p.parseTable(one, []string{"mcp"})
 		before := p.c.Servers[:len(p.c.Servers)-1]
-		p.whole(p.c.Servers[len(before)], one, before)
+		p.checkServer(p.c.Servers[len(before)], one, before)
 	}
 }
 
-// whole checks what one key of a server says against another.
-func (p *parser) whole(s Server, n node, before []Server) {
+// checkServer checks what one key of a server says against another.
+func (p *parser) checkServer(s Server, n node, before []Server) {
 	who := fmt.Sprintf("server %q", s.Name)
 	if s.Name == "" {
 		who = "this server"
@@ -156,7 +156,7 @@ func (p *parser) whole(s Server, n node, before []Server) {
 		if line == 0 {
 			line = n.line
 		}
-		p.fail(line, "mcp: "+format, args...)
+		p.addError(line, "mcp: "+format, args...)
 	}
 	if has("name") == 0 {
 		no(0, `a server without a name; write name = "files" in each [[mcp]] table`)
@@ -228,10 +228,10 @@ func (c Config) ServerNames() []string {
 // beginning is a line that begins a table of [[mcp]].
 var beginning = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*(?:mcp|"mcp"|'mcp')[ \t]*\]\]`) })
 
-// items are the tables of an array of tables, each at its line. The TOML library
+// readTables returns the tables of an array of tables, each at its line. The TOML library
 // knows one place for all tables of an array, so each is read by itself where the
 // file can be cut at their headers; else all stand at the line of the first.
-func items(b []byte, md *toml.MetaData, prim toml.Primitive) ([]node, error) {
+func readTables(b []byte, md *toml.MetaData, prim toml.Primitive) ([]node, error) {
 	var list []toml.Primitive
 	if err := md.PrimitiveDecode(prim, &list); err != nil {
 		return nil, err
@@ -239,11 +239,11 @@ func items(b []byte, md *toml.MetaData, prim toml.Primitive) ([]node, error) {
 	cuts := beginning().FindAllIndex(b, -1)
 	var out []node
 	for i, one := range list {
-		if n, ok := alone(b, cuts, i, len(list)); ok {
+		if n, ok := readTableAlone(b, cuts, i, len(list)); ok {
 			out = append(out, n)
 			continue
 		}
-		n, err := table(b, md, one)
+		n, err := readTable(b, md, one)
 		if err != nil {
 			return nil, err
 		}
@@ -252,8 +252,8 @@ func items(b []byte, md *toml.MetaData, prim toml.Primitive) ([]node, error) {
 	return out, nil
 }
 
-// alone is the i-th of n tables, read from its part of the file.
-func alone(b []byte, cuts [][]int, i, n int) (node, bool) {
+// readTableAlone returns the i-th of n tables, read from its part of the file.
+func readTableAlone(b []byte, cuts [][]int, i, n int) (node, bool) {
 	if len(cuts) != n {
 		return node{}, false
 	}
@@ -269,19 +269,19 @@ func alone(b []byte, cuts [][]int, i, n int) (node, bool) {
 	if err != nil || len(top.MCP) != 1 {
 		return node{}, false
 	}
-	one, err := table(part, &md, top.MCP[0])
+	one, err := readTable(part, &md, top.MCP[0])
 	if err != nil {
 		return node{}, false
 	}
-	return one.shift(strings.Count(string(b[:cuts[i][0]]), "\n")), true
+	return one.shiftLines(strings.Count(string(b[:cuts[i][0]]), "\n")), true
 }
 
-// shift returns n with everything in it some lines further down.
-func (n node) shift(lines int) node {
+// shiftLines returns n with everything in it some lines further down.
+func (n node) shiftLines(lines int) node {
 	n.line += lines
 	n.children = slices.Clone(n.children)
 	for i, c := range n.children {
-		n.children[i] = c.shift(lines)
+		n.children[i] = c.shiftLines(lines)
 	}
 	return n
 }

@@ -82,7 +82,7 @@ func isDefault(path []string, value string) bool {
 // Explain is what the reference says of the key at path; false where odd.toml has no such
 // key. A part of path that a person chooses, as the name of a lane, is any name.
 func Explain(path []string) (Doc, bool) {
-	k, known, _ := find(path)
+	k, known, _ := findKey(path)
 	if !known {
 		return Doc{}, false
 	}
@@ -92,7 +92,7 @@ func Explain(path []string) (Doc, bool) {
 		if slices.Equal(d.Path[:len(d.Path)-1], path[:len(path)-1]) {
 			about = d.About
 		}
-		all, _ := matches(k.name, d.Path)
+		all, _ := matchPattern(k.name, d.Path)
 		switch {
 		case !all:
 		case slices.Equal(d.Path, path):

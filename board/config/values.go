@@ -19,8 +19,8 @@ const day = 24 * time.Hour
 // setter stores the value of a key, or says what is wrong with it. part is what the key's pattern has a "*" for.
 type setter func(c *Config, part string, n node) error
 
-// set returns a setter of one member of Config.
-func set[T any](at func(*Config) *T, read func(node) (T, error)) setter {
+// valueSetter returns a setter of one member of Config.
+func valueSetter[T any](at func(*Config) *T, read func(node) (T, error)) setter {
 	return func(c *Config, _ string, n node) error {
 		v, err := read(n)
 		if err == nil {
@@ -30,8 +30,8 @@ func set[T any](at func(*Config) *T, read func(node) (T, error)) setter {
 	}
 }
 
-// entry returns a setter of one member of an entry of a table, by the entry's name.
-func entry[S any](table func(*Config) *map[string]S, name func(string) error, set func(*S, node) error) setter {
+// entrySetter returns a setter of one member of an entry of a table, by the entry's name.
+func entrySetter[S any](table func(*Config) *map[string]S, name func(string) error, set func(*S, node) error) setter {
 	return func(c *Config, part string, n node) error {
 		if err := name(part); err != nil {
 			return err
@@ -51,35 +51,35 @@ func entry[S any](table func(*Config) *map[string]S, name func(string) error, se
 
 // The readers of values, and what makes them from a check or from bounds.
 
-func text(check func(string) error) func(node) (string, error) {
-	return func(n node) (string, error) { return str(n, check) }
+func textOf(check func(string) error) func(node) (string, error) {
+	return func(n node) (string, error) { return readString(n, check) }
 }
 
-// folder is text without the slash a person may end a folder with.
-func folder(check func(string) error) func(node) (string, error) {
+// folderOf is text without the slash a person may end a folder with.
+func folderOf(check func(string) error) func(node) (string, error) {
 	return func(n node) (string, error) {
-		s, err := str(n, check)
+		s, err := readString(n, check)
 		return strings.TrimSuffix(s, "/"), err
 	}
 }
 
-func whole(low, high int) func(node) (int, error) {
-	return func(n node) (int, error) { return integer(n, low, high) }
+func intOf(low, high int) func(node) (int, error) {
+	return func(n node) (int, error) { return readInt(n, low, high) }
 }
 
-func duration(low, high time.Duration) func(node) (time.Duration, error) {
+func durationOf(low, high time.Duration) func(node) (time.Duration, error) {
 	return func(n node) (time.Duration, error) { return spanOf(n, low, high) }
 }
 
-// list reads a list of strings that each pass check.
-func list(check func(string) error) func(node) ([]string, error) {
-	return func(n node) ([]string, error) { return words(n, check) }
+// listOf reads a list of strings that each pass check.
+func listOf(check func(string) error) func(node) ([]string, error) {
+	return func(n node) ([]string, error) { return readStrings(n, check) }
 }
 
-// listed reads one of a few words.
-func listed(all ...string) func(node) (string, error) {
+// choiceOf reads one of a few words.
+func choiceOf(all ...string) func(node) (string, error) {
 	return func(n node) (string, error) {
-		s, err := str(n, word)
+		s, err := readString(n, checkWord)
 		if err == nil && !slices.Contains(all, s) {
 			if _, err = contract.Named(s, all); err == nil {
 				err = fmt.Errorf("%q: want one of %s", s, strings.Join(all, ", "))
@@ -89,20 +89,20 @@ func listed(all ...string) func(node) (string, error) {
 	}
 }
 
-// named reads one of a list of names, however it is spelled: case, "_" and "-" do not count.
-func named[T ~string](all func() []T) func(node) (T, error) {
+// nameFrom reads one of a list of names, however it is spelled: case, "_" and "-" do not count.
+func nameFrom[T ~string](all func() []T) func(node) (T, error) {
 	return func(n node) (T, error) { return nameOf(n, all()) }
 }
 
 func spanOf(n node, low, high time.Duration) (time.Duration, error) {
-	v, err := span(n)
+	v, err := readDuration(n)
 	if err == nil && (v < low || v > high) {
-		err = fmt.Errorf("want a duration from %s to %s", short(low), short(high))
+		err = fmt.Errorf("want a duration from %s to %s", formatDuration(low), formatDuration(high))
 	}
 	return v, err
 }
 
-func str(n node, check func(string) error) (string, error) {
+func readString(n node, check func(string) error) (string, error) {
 	s, ok := n.value.(string)
 	if !ok {
 		return "", errors.New("want a string")
@@ -110,7 +110,7 @@ func str(n node, check func(string) error) (string, error) {
 	return s, check(s)
 }
 
-func integer(n node, low, high int) (int, error) {
+func readInt(n node, low, high int) (int, error) {
 	v, ok := n.value.(int64)
 	if !ok || v < int64(low) || v > int64(high) {
 		return 0, fmt.Errorf("want an integer from %d to %d", low, high)
@@ -118,7 +118,7 @@ func integer(n node, low, high int) (int, error) {
 	return int(v), nil
 }
 
-func boolean(n node) (bool, error) {
+func readBool(n node) (bool, error) {
 	v, ok := n.value.(bool)
 	if !ok {
 		return false, errors.New("want true or false")
@@ -126,7 +126,7 @@ func boolean(n node) (bool, error) {
 	return v, nil
 }
 
-func amount(n node) (budget.MicroUSD, error) {
+func readAmount(n node) (budget.MicroUSD, error) {
 	s, ok := n.value.(string)
 	if !ok {
 		s = n.literal
@@ -137,8 +137,8 @@ func amount(n node) (budget.MicroUSD, error) {
 	return budget.Parse(s)
 }
 
-// span reads a Go duration ("30m", "1h30m") or days ("14d").
-func span(n node) (time.Duration, error) {
+// readDuration reads a Go duration ("30m", "1h30m") or days ("14d").
+func readDuration(n node) (time.Duration, error) {
 	s, _ := n.value.(string)
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if v, err := strconv.ParseUint(days, 10, 16); err == nil {
@@ -152,8 +152,8 @@ func span(n node) (time.Duration, error) {
 	return d, nil
 }
 
-// short prints a duration without the units that are zero.
-func short(d time.Duration) string {
+// formatDuration prints a duration without the units that are zero.
+func formatDuration(d time.Duration) string {
 	if d >= day && d%day == 0 {
 		return fmt.Sprintf("%dd", d/day)
 	}
@@ -167,7 +167,7 @@ func short(d time.Duration) string {
 	return s
 }
 
-func words(n node, check func(string) error) ([]string, error) {
+func readStrings(n node, check func(string) error) ([]string, error) {
 	list, ok := n.value.([]any)
 	if !ok {
 		return nil, errors.New(`want a list of strings, like ["one", "two"]`)
@@ -186,11 +186,11 @@ func words(n node, check func(string) error) ([]string, error) {
 	return out, nil
 }
 
-func argv(n node) ([]string, error) {
+func readArgv(n node) ([]string, error) {
 	if _, ok := n.value.(string); ok {
 		return nil, errors.New(`is a string; write the command as a list of words, like ["my-agent", "--flag"]: odd runs no shell`)
 	}
-	out, err := words(n, func(s string) error {
+	out, err := readStrings(n, func(s string) error {
 		if strings.ContainsRune(s, 0) {
 			return errors.New("has a NUL byte in a word")
 		}
@@ -202,15 +202,15 @@ func argv(n node) ([]string, error) {
 	return out, err
 }
 
-// argvs reads a list of commands, each a list of words.
-func argvs(n node) ([][]string, error) {
+// readArgvs reads a list of commands, each a list of words.
+func readArgvs(n node) ([][]string, error) {
 	list, ok := n.value.([]any)
 	if !ok {
 		return nil, errors.New(`want a list of commands, like [["make", "test"]]`)
 	}
 	out := make([][]string, 0, len(list))
 	for i, v := range list {
-		words, err := argv(node{value: v})
+		words, err := readArgv(node{value: v})
 		if err != nil {
 			return nil, fmt.Errorf("command %d: %w", i+1, err)
 		}
@@ -221,26 +221,26 @@ func argvs(n node) ([][]string, error) {
 
 // The checks of strings.
 
-func word(s string) error {
-	if s == "" || strings.ContainsFunc(s, control) {
+func checkWord(s string) error {
+	if s == "" || strings.ContainsFunc(s, isControl) {
 		return errors.New("want a text of one line that is not empty")
 	}
 	return nil
 }
 
-func control(r rune) bool { return r < ' ' || r == 0x7f }
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// email accepts the e-mail address of a person, as git has it.
-func email(s string) error {
-	if err := identity(s); err != nil || !strings.Contains(s, "@") {
+// checkEmail accepts the e-mail address of a person, as git has it.
+func checkEmail(s string) error {
+	if err := checkIdentity(s); err != nil || !strings.Contains(s, "@") {
 		return fmt.Errorf("%q: want the address of a person, like ann@example.org", s)
 	}
 	return nil
 }
 
-// identity is half of a git identity: git drops these characters silently.
-func identity(s string) error {
-	if strings.TrimSpace(s) == "" || strings.ContainsAny(s, "<>") || strings.ContainsFunc(s, control) {
+// checkIdentity holds a name or address to what git keeps of it: git drops these characters silently.
+func checkIdentity(s string) error {
+	if strings.TrimSpace(s) == "" || strings.ContainsAny(s, "<>") || strings.ContainsFunc(s, isControl) {
 		return errors.New("want a text of one line without < and >")
 	}
 	return nil
@@ -255,8 +255,8 @@ func oneOf(allowed ...string) func(string) error {
 	}
 }
 
-// slug is a name that is the same on every file system and in every ref.
-func slug(s string) error {
+// checkSlug accepts a name that is the same on every file system and in every ref.
+func checkSlug(s string) error {
 	bad := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' }
 	if s == "" || strings.ContainsFunc(s, bad) || s[0] == '-' {
 		return fmt.Errorf("%q: want lower-case letters, digits, - and _", s)
@@ -277,18 +277,18 @@ func envName(s string) error {
 // bundleRoot confines the bundle to a folder below the top of the repository.
 func bundleRoot(s string) error {
 	s = strings.TrimSuffix(s, "/")
-	if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:`) || strings.ContainsFunc(s, control) {
+	if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:`) || strings.ContainsFunc(s, isControl) {
 		return fmt.Errorf(`%q: want a folder below the top of the repository, like "knowledge", without ".."`, s)
 	}
-	return ours(s)
+	return refuseGitDir(s)
 }
 
 // repoFile accepts the path of a file below the top of the repository.
 func repoFile(s string) error {
-	if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:`) || strings.ContainsFunc(s, control) {
+	if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:`) || strings.ContainsFunc(s, isControl) {
 		return fmt.Errorf(`%q: want a file below the top of the repository, like ".github/allowed_signers", without ".."`, s)
 	}
-	return ours(s)
+	return refuseGitDir(s)
 }
 
 // branchName holds a branch to the rules of git check-ref-format --branch, and
@@ -319,7 +319,7 @@ func remoteName(s string) error {
 
 // refName is git check-ref-format for a name below refs/heads/.
 func refName(s string) error {
-	bad := func(r rune) bool { return control(r) || strings.ContainsRune(" ~^:?*[\\", r) }
+	bad := func(r rune) bool { return isControl(r) || strings.ContainsRune(" ~^:?*[\\", r) }
 	switch {
 	case s == "", s == "@", s[0] == '-', strings.HasSuffix(s, "."), strings.Contains(s, ".."), strings.Contains(s, "@{"), strings.ContainsFunc(s, bad):
 		return fmt.Errorf("%q: is no name git takes", s)
@@ -333,7 +333,7 @@ func refName(s string) error {
 }
 
 func nameOf[T ~string](n node, all []T) (T, error) {
-	s, err := str(n, word)
+	s, err := readString(n, checkWord)
 	if err != nil {
 		return "", err
 	}
