@@ -47,7 +47,7 @@ func (b *Brief) addChange(a *Asked) {
 		}
 	}
 	s.WriteString("\n" + formChange)
-	b.add("change", s.String(), capChange)
+	b.addPart("change", s.String(), capChange)
 	b.addFiles("files", a.Files, capInputs)
 }
 
@@ -66,14 +66,14 @@ const (
 // Step is b for a session that is asked for a step before the work: the plan of a
 // change, or what it wants to read.
 func (b Brief) Step(step string) Brief {
-	return b.with("step", map[string]string{session.StepPlan: formPlan, session.StepExpand: formExpansion}[step], capChange)
+	return b.withPart("step", map[string]string{session.StepPlan: formPlan, session.StepExpand: formExpansion}[step], capChange)
 }
 
 // Planned is b with the plan that is to be carried out.
-func (b Brief) Planned(plan string) Brief { return b.with("plan", plan, capPlan) }
+func (b Brief) Planned(plan string) Brief { return b.withPart("plan", plan, capPlan) }
 
 // Reading is b with files that its session asked for, and what it was not given.
 func (b Brief) Reading(list []File, not string) Brief {
-	text, _ := files(list, capInputs)
-	return b.with("read", text+not, capInputs)
+	text, _ := formatFiles(list, capInputs)
+	return b.withPart("read", text+not, capInputs)
 }

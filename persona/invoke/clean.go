@@ -10,30 +10,30 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// clean takes a persona's marks out of what the surface does not see: an atom's
+// cleanEmission takes a persona's marks out of what the surface does not see: an atom's
 // frontmatter, the titles of notes and the words of the outcome, which end in
 // frontmatter, journal titles and commit messages, and outside a persona's voice
 // the contents of notes too. An atom's body is knowledge, not voice, and stays.
 // The error is an atom that is none without its marks.
-func clean(c contract.Contract, e session.Emission) (session.Emission, []surface.Change, error) {
+func cleanEmission(c contract.Contract, e session.Emission) (session.Emission, []surface.Change, error) {
 	w := washer{c: c}
 	e.Notes = slices.Clone(e.Notes)
 	for i := range e.Notes {
 		n := &e.Notes[i]
-		w.text("note "+n.Title, &n.Title)
+		w.cleanText("note "+n.Title, &n.Title)
 		if c.Voice != contract.VoicePersona || c.Surface.Machine {
-			w.text("note "+n.Title, &n.Content)
+			w.cleanText("note "+n.Title, &n.Content)
 		}
 	}
-	w.text("failure", &e.Failure)
-	w.text("detail", &e.Detail)
+	w.cleanText("failure", &e.Failure)
+	w.cleanText("detail", &e.Detail)
 	e.Missing = slices.Clone(e.Missing)
 	for i := range e.Missing {
-		w.text("missing", &e.Missing[i])
+		w.cleanText("missing", &e.Missing[i])
 	}
 	e.Atoms = slices.Clone(e.Atoms)
 	for i := range e.Atoms {
-		if err := w.atom(&e.Atoms[i]); err != nil {
+		if err := w.cleanAtom(&e.Atoms[i]); err != nil {
 			return session.Emission{}, nil, err
 		}
 	}
@@ -45,18 +45,18 @@ type washer struct {
 	changes []surface.Change
 }
 
-func (w *washer) text(at string, s *string) {
+func (w *washer) cleanText(at string, s *string) {
 	if t := surface.Machine(w.c, *s); t != *s {
 		*s = t
 		w.changes = append(w.changes, surface.Change{At: at, Why: "a machine field"})
 	}
 }
 
-func (w *washer) atom(a *session.Atom) error {
+func (w *washer) cleanAtom(a *session.Atom) error {
 	whole := a.Atom.Bytes()
 	head := string(whole[:len(whole)-len(a.Atom.Body())])
 	before := len(w.changes)
-	if w.text(a.At+" frontmatter", &head); len(w.changes) == before {
+	if w.cleanText(a.At+" frontmatter", &head); len(w.changes) == before {
 		return nil
 	}
 	next, err := okf.Parse(a.Atom.Path, append([]byte(head), a.Atom.Body()...))
@@ -66,10 +66,10 @@ func (w *washer) atom(a *session.Atom) error {
 	return err
 }
 
-// scrub is e without credentials in anything that is told of it. Atoms, changes
+// redactEmission is e without credentials in anything that is told of it. Atoms, changes
 // and the deliverable stay as they are: one with a credential in it is refused,
 // not mended.
-func scrub(e session.Emission) session.Emission {
+func redactEmission(e session.Emission) session.Emission {
 	text := func(s *string) { *s = secrets.RedactText(*s) }
 	e.Notes, e.Says, e.Proposals, e.Missing = slices.Clone(e.Notes), slices.Clone(e.Says), slices.Clone(e.Proposals), slices.Clone(e.Missing)
 	for i := range e.Notes {

@@ -31,9 +31,9 @@ const (
 		"blocks is kept in the transcript and means nothing to the machine.\n"
 )
 
-// form is how a session under t answers: one block of each kind it may or must
+// answerForm is how a session under t answers: one block of each kind it may or must
 // write, its own deliverable among them and nobody else's.
-func form(t Terms) string {
+func answerForm(t Terms) string {
 	var b strings.Builder
 	b.WriteString("Answer in markdown. ")
 	if t.Role == "" || t.Mutates {
@@ -42,7 +42,7 @@ func form(t Terms) string {
 		b.WriteString("Each block starts in column one; a block holds one JSON object and nothing else.\n\n")
 	}
 	if t.Role != "" {
-		kinds := kinds(t)
+		kinds := sayKinds(t)
 		said := deliver.Say{Kind: kinds[0], Text: "…"}
 		if slices.Contains(kinds, "progress") {
 			said.Kind = "progress"
@@ -52,7 +52,7 @@ func form(t Terms) string {
 		}
 		fmt.Fprintf(&b, "What you say on the way, if anything, by kind (%s):\n\n%s", strings.Join(kinds, ", "), sayBlock(said))
 	}
-	if d, ok := example(t.Deliverable); ok {
+	if d, ok := exampleOf(t.Deliverable); ok {
 		fmt.Fprintf(&b, "What you hand over, once; a list with nothing in it is written [] and says none:\n\n```json\n%s```\n\n", deliver.Encode(d))
 	}
 	return b.String() + formNotes
@@ -66,9 +66,9 @@ func sayBlock(s deliver.Say) string {
 	return fmt.Sprintf("```json\n{\"schema\": %q, \"says\": [{\"kind\": %q, \"text\": %q%s}]}\n```\n\n", session.SchemaSay, s.Kind, s.Text, marker)
 }
 
-// kinds are what a session's mode calls the things it says, without those that
+// sayKinds are what a session's mode calls the things it says, without those that
 // count against it or fail it. Under an override there is no one mode.
-func kinds(t Terms) []string {
+func sayKinds(t Terms) []string {
 	c := contract.Contract{Engagement: t.Engagement}
 	if len(t.Modes) == 1 {
 		c.Mode = t.Modes[0]
@@ -80,12 +80,12 @@ func kinds(t Terms) []string {
 }
 
 func (b *Brief) addForm(t Terms) {
-	text := form(t)
-	b.add("emission", text, len(text))
+	text := answerForm(t)
+	b.addPart("emission", text, len(text))
 }
 
-// example is a complete deliverable of a schema, for the form.
-func example(schema string) (d deliver.Deliverable, ok bool) {
+// exampleOf is a complete deliverable of a schema, for the form.
+func exampleOf(schema string) (d deliver.Deliverable, ok bool) {
 	d.Schema = schema
 	switch schema {
 	case deliver.SchemaSynthesis:

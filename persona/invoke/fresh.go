@@ -64,7 +64,7 @@ type Claim struct {
 // BuildFresh makes a strict contract's brief.
 func BuildFresh(in Fresh) Brief {
 	b := Brief{title: fmt.Sprintf("a session of run %s", oneLine(okf.Visible(in.Run)))}
-	b.add("contract", orders(in.Terms, in.Profiles, in.Limits, string(in.Terms.Role)), capContract)
+	b.addPart("contract", contractOrders(in.Terms, in.Profiles, in.Limits, string(in.Terms.Role)), capContract)
 	b.addProfiles(in.Profiles)
 	b.addTexts("canon", in.Canon, capCanon)
 	b.addClaims(in.Claims)
@@ -73,9 +73,9 @@ func BuildFresh(in Fresh) Brief {
 	return b.withText()
 }
 
-// fresh takes from in what a strict contract may know.
-func fresh(in Input) Fresh {
-	f := Fresh{Run: in.Run, Terms: terms(in), Limits: in.Limits, Profiles: profiles(in),
+// freshInput takes from in what a strict contract may know.
+func freshInput(in Input) Fresh {
+	f := Fresh{Run: in.Run, Terms: readTerms(in), Limits: in.Limits, Profiles: contractProfiles(in),
 		Canon: in.Canon, Artifacts: in.Artifacts}
 	for _, h := range in.Handoffs {
 		d := h.Deliverable
@@ -88,10 +88,10 @@ func fresh(in Input) Fresh {
 	return f
 }
 
-// terms reads what a contract says to its session, and of the tools those that it has.
-func terms(in Input) Terms {
+// readTerms reads what a contract says to its session, and of the tools those that it has.
+func readTerms(in Input) Terms {
 	c := in.Contract
-	t := Terms{Role: c.Role, Modes: modes(c), Surface: c.Surface, Engagement: c.Engagement, Voice: c.Voice,
+	t := Terms{Role: c.Role, Modes: modesOf(c), Surface: c.Surface, Engagement: c.Engagement, Voice: c.Voice,
 		Mutates: c.Mutates, Bound: c.Bound, Deliverable: c.Deliverable, Next: c.Next, Artifact: c.Artifact,
 		Tainted: c.Tainted != "", Servers: c.Servers}
 	for _, tool := range c.Tools {
@@ -106,8 +106,8 @@ func terms(in Input) Terms {
 	return t
 }
 
-// modes are the modes a contract is in: none for an unbound role.
-func modes(c contract.Contract) []contract.Mode {
+// modesOf are the modes a contract is in: none for an unbound role.
+func modesOf(c contract.Contract) []contract.Mode {
 	switch {
 	case len(c.Modes) > 0:
 		return c.Modes
@@ -117,8 +117,8 @@ func modes(c contract.Contract) []contract.Mode {
 	return nil
 }
 
-// profiles are the contract's personas, with the prompts' texts that were passed.
-func profiles(in Input) []Profile {
+// contractProfiles are the contract's personas, with the prompts' texts that were passed.
+func contractProfiles(in Input) []Profile {
 	var out []Profile
 	for _, p := range append([]*contract.Profile{in.Contract.Persona}, in.Contract.Participants...) {
 		if p == nil {

@@ -17,10 +17,10 @@ type sight struct {
 	pairs        []contract.Pair // nil is any
 }
 
-// sights unites what the contract's modes may read.
-func sights(c contract.Contract) sight {
+// unionSight unites what the contract's modes may read.
+func unionSight(c contract.Contract) sight {
 	s := sight{pairs: []contract.Pair{}}
-	list := modes(c)
+	list := modesOf(c)
 	if len(list) == 0 {
 		return sight{body: true, inputs: true}
 	}
@@ -36,8 +36,8 @@ func sights(c contract.Contract) sight {
 	return s
 }
 
-// handoffs are those of list that may be read.
-func (s sight) handoffs(list []handoff.Handoff) []handoff.Handoff {
+// visibleHandoffs are those of list that may be read.
+func (s sight) visibleHandoffs(list []handoff.Handoff) []handoff.Handoff {
 	if s.pairs == nil {
 		return list
 	}
@@ -97,6 +97,6 @@ func (b *Brief) addProfiles(list []Profile) {
 		room, cut = room-len(block), cut+lost
 		from = append(from, Ref{URI: p.Prompt, Blob: okf.BlobID(p.Text)})
 	}
-	b.add("profile", text.String(), text.Len(), from...)
+	b.addPart("profile", text.String(), text.Len(), from...)
 	b.noteCut("profile", cut)
 }

@@ -177,18 +177,18 @@ const (
 // strict contract's is made of Fresh, whatever else the input holds.
 func Compose(in Input) Brief {
 	if in.Contract.Strict {
-		return BuildFresh(fresh(in))
+		return BuildFresh(freshInput(in))
 	}
-	return build(in)
+	return buildBrief(in)
 }
 
-// build makes the brief of a contract that is not strict, or of none.
-func build(in Input) Brief {
-	see := sights(in.Contract)
-	t := terms(in)
+// buildBrief makes the brief of a contract that is not strict, or of none.
+func buildBrief(in Input) Brief {
+	see := unionSight(in.Contract)
+	t := readTerms(in)
 	b := Brief{title: fmt.Sprintf("%s, attempt %d of run %s", oneLine(okf.Visible(in.Task.ID)), in.Attempt, oneLine(okf.Visible(in.Run)))}
-	profiles := profiles(in)
-	told := orders(t, profiles, in.Limits, in.Role, workOf(in)...) + override(in.Contract)
+	profiles := contractProfiles(in)
+	told := contractOrders(t, profiles, in.Limits, in.Role, workOf(in)...) + overrideNote(in.Contract)
 	if len(in.Knowledge) > 0 {
 		told += "- Work by the processes and policies in the part \"knowledge\", as far as this part allows.\n"
 	}
@@ -201,14 +201,14 @@ func build(in Input) Brief {
 	if in.Watching {
 		told += orderWatch
 	}
-	b.add("contract", told, capContract)
+	b.addPart("contract", told, capContract)
 	b.addProfiles(profiles)
-	b.add("persona", string(in.Persona), capPersona, in.Compiled...)
+	b.addPart("persona", string(in.Persona), capPersona, in.Compiled...)
 	b.addTexts("knowledge", in.Knowledge, capKnowing)
 	b.addTexts("canon", in.Canon, capCanon)
 	b.addTexts("preferences", in.Preferences, capRelated)
 	b.addTexts("related", in.Related, capRelated)
-	b.add("context", string(in.Context), capContext, in.Memory...)
+	b.addPart("context", string(in.Context), capContext, in.Memory...)
 	if !see.body {
 		in.Task.Body, in.Task.GoalText.Text = "", nil
 	}
@@ -216,17 +216,17 @@ func build(in Input) Brief {
 	if in.Task.Goal != "" {
 		from = append(from, in.Task.GoalText)
 	}
-	b.add("task", task(in.Task), capTask, from...)
-	b.addHandoffs(see.handoffs(in.Handoffs))
+	b.addPart("task", formatTask(in.Task), capTask, from...)
+	b.addHandoffs(see.visibleHandoffs(in.Handoffs))
 	b.addArtifact(t.Artifact, in.Artifacts)
 	if see.inputs {
 		b.addFiles("inputs", in.Inputs, capInputs)
 	}
 	b.addChange(in.Change)
 	if len(in.Declined) > 0 {
-		b.add("declined", declinedNote+before(in.Declined), capBefore)
+		b.addPart("declined", declinedNote+formatBefore(in.Declined), capBefore)
 	}
-	b.add("before", before(in.Before), capBefore)
+	b.addPart("before", formatBefore(in.Before), capBefore)
 	b.addForm(t)
 	return b.withText()
 }
@@ -246,18 +246,18 @@ func workOf(in Input) []string {
 
 // addArtifact appends what is worked on: what it is called, and its files.
 func (b *Brief) addArtifact(name string, list []File) {
-	text, cut := files(list, capInputs)
+	text, cut := formatFiles(list, capInputs)
 	if name != "" {
 		text = fmt.Sprintf("It is called: %s\n\n%s", oneLine(name), text)
 	}
-	b.add("artifact", text, len(text), paths(list)...)
+	b.addPart("artifact", text, len(text), fileRefs(list)...)
 	b.noteCut("artifact", cut)
 }
 
 // addFiles appends a part of files, cut by text and not by pointer.
 func (b *Brief) addFiles(name string, list []File, limit int) {
-	text, cut := files(list, limit)
-	b.add(name, text, len(text), paths(list)...)
+	text, cut := formatFiles(list, limit)
+	b.addPart(name, text, len(text), fileRefs(list)...)
 	b.noteCut(name, cut)
 }
 
@@ -265,7 +265,7 @@ func (b *Brief) addFiles(name string, list []File, limit int) {
 // as far as limit goes.
 func (b *Brief) addTexts(name string, list []Ref, limit int) {
 	var s strings.Builder
-	s.WriteString(pointers(list))
+	s.WriteString(listRefs(list))
 	room, cut := limit-s.Len(), 0
 	for _, r := range list {
 		if len(r.Text) == 0 {
@@ -284,7 +284,7 @@ func (b *Brief) addTexts(name string, list []Ref, limit int) {
 			fmt.Fprintf(&s, "\n%s: %d of %d bytes are left out here%s.\n", oneLine(okf.Visible(cmp.Or(r.Path, r.URI))), lost, size, oneLine(r.More))
 		}
 	}
-	b.add(name, s.String(), s.Len(), list...)
+	b.addPart(name, s.String(), s.Len(), list...)
 	b.noteCut(name, cut)
 }
 
@@ -294,15 +294,15 @@ const declinedNote = "A person declined these atoms. odd leaves out each one tha
 // leastText is the room below which no part of a text is carried.
 const leastText = 512
 
-// add appends a part, without credentials and cut to limit bytes; one without
+// addPart appends a part, without credentials and cut to limit bytes; one without
 // text is left out.
-func (b *Brief) add(name, text string, limit int, from ...Ref) {
+func (b *Brief) addPart(name, text string, limit int, from ...Ref) {
 	text = strings.TrimSpace(secrets.RedactText(okf.Visible(strings.ToValidUTF8(text, "\uFFFD"))))
 	if text == "" {
 		return
 	}
 	p := Part{Name: name, From: from}
-	text, p.Cut = fit(text, limit)
+	text, p.Cut = cutToFit(text, limit)
 	p.Text = []byte(text + "\n")
 	p.Blob = okf.BlobID(p.Text)
 	b.Manifest = append(b.Manifest, p)
@@ -327,7 +327,7 @@ func (b Brief) withText() Brief {
 	return b
 }
 
-func pointers(list []Ref) string {
+func listRefs(list []Ref) string {
 	var b strings.Builder
 	for _, r := range list {
 		fmt.Fprintf(&b, "- %s  %s  %s", oneLine(cmp.Or(r.URI, r.Path)), oneLine(r.Title), r.Blob)
@@ -341,7 +341,7 @@ func pointers(list []Ref) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func task(t Task) string {
+func formatTask(t Task) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s (%s)\n", oneLine(t.Title), t.ID, cmp.Or(t.Kind, "no kind"))
 	if t.Goal != "" {
@@ -363,10 +363,10 @@ func task(t Task) string {
 	return b.String()
 }
 
-// files lists every file first, so that a cut costs text and never a pointer
+// formatFiles lists every file first, so that a cut costs text and never a pointer
 // that would have fitted. Each text has a fence of its own, so that one file
 // cannot speak as another, and what does not fit is cut inside its fence.
-func files(list []File, limit int) (text string, cut int) {
+func formatFiles(list []File, limit int) (text string, cut int) {
 	var b strings.Builder
 	for _, f := range list {
 		fmt.Fprintf(&b, "- %s  %s\n", oneLine(okf.Visible(f.Path)), f.Blob)
@@ -392,12 +392,12 @@ func fenceText(name string, text []byte, room int) (block string, cut int) {
 	}
 	body := strings.TrimRight(okf.Visible(string(text)), "\n")
 	fence := session.Fence([]byte(body))
-	kept, cut := fit(body, room-len(head)-2*len(fence)-len("\ntext\n\n\n"))
+	kept, cut := cutToFit(body, room-len(head)-2*len(fence)-len("\ntext\n\n\n"))
 	return fmt.Sprintf("%s\n%stext\n%s\n%s\n", head, fence, kept, fence), cut
 }
 
-// fit keeps at most limit bytes of text, and says how many it dropped.
-func fit(text string, limit int) (kept string, cut int) {
+// cutToFit keeps at most limit bytes of text, and says how many it dropped.
+func cutToFit(text string, limit int) (kept string, cut int) {
 	if len(text) <= limit {
 		return text, 0
 	}
@@ -409,7 +409,7 @@ func fit(text string, limit int) (kept string, cut int) {
 	return fmt.Sprintf("%s\n[cut here: %d bytes more]", kept, cut), cut
 }
 
-func paths(list []File) []Ref {
+func fileRefs(list []File) []Ref {
 	var out []Ref
 	for _, f := range list {
 		out = append(out, Ref{Path: f.Path, Blob: f.Blob})
@@ -417,7 +417,7 @@ func paths(list []File) []Ref {
 	return out
 }
 
-func before(list []string) string {
+func formatBefore(list []string) string {
 	var b strings.Builder
 	for _, s := range list {
 		fmt.Fprintf(&b, "- %s\n", oneLine(s))

@@ -11,10 +11,10 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 )
 
-// broken is the rule of the contract that an emission breaks, "" for none. These
+// brokenRule is the rule of the contract that an emission breaks, "" for none. These
 // are structure, not judgement: what was emitted, never how good it is. What a
 // surface sees as well (the deliverable, its schema, its remedies) it judges.
-func (r *run) broken(e session.Emission) (name, detail string) {
+func (r *run) brokenRule(e session.Emission) (name, detail string) {
 	c := r.Contract
 	switch d := e.Deliverable; {
 	case !c.Mutates && e.Change != nil:
@@ -28,15 +28,15 @@ func (r *run) broken(e session.Emission) (name, detail string) {
 	case d.Schema != c.Deliverable:
 		return WrongDeliverable, fmt.Sprintf("%s, want %s", d.Schema, cmp.Or(c.Deliverable, "none: a "+string(c.Role)+" hands over nothing"))
 	case c.Bound == "findings" && d.Remediation != nil:
-		return r.outside(e)
+		return r.outsideRemedies(e)
 	}
 	return "", ""
 }
 
-// outside holds what a resolver changed to what its remedies say it changed:
+// outsideRemedies holds what a resolver changed to what its remedies say it changed:
 // the surface holds the remedies to the findings, so that no atom can come in
 // under cover of a repair.
-func (r *run) outside(e session.Emission) (name, detail string) {
+func (r *run) outsideRemedies(e session.Emission) (name, detail string) {
 	var named, out []string
 	for _, m := range e.Deliverable.Remediation.Remedies {
 		named = append(named, m.Changed...)
@@ -86,8 +86,8 @@ func (b *budget) boundRequest(q *session.Request) {
 // whichever is more.
 func (b *budget) usedTurns() int { return max(b.begun, b.usage.Turns) }
 
-// spend adds a try's usage. One unknown cost makes the sum unknown.
-func (b *budget) spend(u session.Usage) {
+// addUsage adds a try's usage. One unknown cost makes the sum unknown.
+func (b *budget) addUsage(u session.Usage) {
 	b.usage = b.usage.Plus(u)
 }
 
@@ -117,22 +117,22 @@ type Answered struct {
 }
 
 // Anchored is b with what the session is bound by, or must prove first.
-func (b Brief) Anchored(text string) Brief { return b.with("anchor", text, capAnchor) }
+func (b Brief) Anchored(text string) Brief { return b.withPart("anchor", text, capAnchor) }
 
 // Lacking is b with the servers whose tools its session has to do without.
 func (b Brief) Lacking(text string) Brief {
-	return b.with("missing-tools", "Go on without the tools of these servers. What the task asks and cannot be done without them, say in what you hand over.\n\n"+text, capWrong)
+	return b.withPart("missing-tools", "Go on without the tools of these servers. What the task asks and cannot be done without them, say in what you hand over.\n\n"+text, capWrong)
 }
 
 // Again is b with what was wrong with what its session made of it, for the next one.
-func (b Brief) Again(text string) Brief { return b.with("again", text, capWrong) }
+func (b Brief) Again(text string) Brief { return b.withPart("again", text, capWrong) }
 
-// proven holds a try to the handshake: done with its emission, or back for the
+// proveSession holds a try to the handshake: done with its emission, or back for the
 // next try, unless the session is bound and may be judged.
 //
 // Of an answer that does not bind nothing is kept. One that binds and ends
 // without an outcome was the proof alone, and the session goes on to its work.
-func (r *run) proven(e session.Emission) (end session.Emission, done, bound bool) {
+func (r *run) proveSession(e session.Emission) (end session.Emission, done, bound bool) {
 	alone := e.Failure == session.Silent
 	switch {
 	case r.Prove == nil || r.bound:

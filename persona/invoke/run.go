@@ -67,29 +67,29 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		ctx, cancel = context.WithTimeout(ctx, s.Request.Timeout)
 		defer cancel()
 	}
-	r, err := begin(s)
+	r, err := newRun(s)
 	if err != nil {
 		return Result{}, err
 	}
 	if r.Watch != nil {
-		if end, over := r.listen(ctx); over {
+		if end, over := r.nextBatch(ctx); over {
 			end.Usage = r.budget.usage
 			return Result{Emission: end}, nil
 		}
 	}
 	for {
-		e, err := r.try(ctx)
+		e, err := r.runOnce(ctx)
 		if err != nil {
 			return Result{}, err
 		}
 		if end, done := r.weighTry(ctx, e); done {
-			return r.result(e, end), nil
+			return r.sumResult(e, end), nil
 		}
 	}
 }
 
-// begin is a session about to be run, if its contract lets it be.
-func begin(s Session) (*run, error) {
+// newRun is a session about to be run, if its contract lets it be.
+func newRun(s Session) (*run, error) {
 	r := &run{Session: s, brief: s.Brief, budget: budget{turns: s.Request.MaxTurns, cost: s.Request.MaxCost}}
 	r.budget.usage.CostKnown, r.seen = true, true
 	if r.Tries == 0 {
@@ -98,32 +98,32 @@ func begin(s Session) (*run, error) {
 	if r.Watch != nil && (r.Contract.Mutates || r.Contract.Strict) {
 		return nil, fmt.Errorf("a session as %s watches nothing: only one that may read and changes nothing does", r.Contract.Role)
 	}
-	return r, r.shield()
+	return r, r.hideFromStrict()
 }
 
 // weighTry returns what a try comes to, in turn before the anchor, the contract and the
 // stream that is watched: done with its end, or on with the next try.
 func (r *run) weighTry(ctx context.Context, e session.Emission) (end session.Emission, done bool) {
-	end, done, bound := r.proven(e)
+	end, done, bound := r.proveSession(e)
 	if !bound {
 		return end, done
 	}
-	if end, done = r.judge(ctx, e); done && r.Watch != nil {
-		return r.heard(ctx, r.stripMarks(end))
+	if end, done = r.judgeTry(ctx, e); done && r.Watch != nil {
+		return r.remarkBatch(ctx, r.stripMarks(end))
 	}
 	return end, done
 }
 
-// result is the session as a whole: its end, what all tries cost, did and proposed,
+// sumResult returns the session as a whole: its end, what all tries cost, did and proposed,
 // and what the last one, e, said.
-func (r *run) result(e, end session.Emission) Result {
+func (r *run) sumResult(e, end session.Emission) Result {
 	if end = r.stripMarks(end); end.Outcome != session.Completed {
 		end.Atoms, end.Deliverable, end.Change = nil, nil, nil
 	}
 	end.Usage, end.Proposals = r.budget.usage, r.proposed
-	end.Raw, end.Transcript = e.Raw, r.transcript(e)
+	end.Raw, end.Transcript = e.Raw, r.fullTranscript(e)
 	end.Thread, end.Seen, end.Calls, end.Exploration = e.Thread, r.seen, r.calls, e.Exploration
-	return Result{Emission: scrub(end), Verdict: r.verdict, Briefs: r.briefs}
+	return Result{Emission: redactEmission(end), Verdict: r.verdict, Briefs: r.briefs}
 }
 
 // Hold holds an emission that was kept to the contract it was made under, without
@@ -134,7 +134,7 @@ func Hold(c contract.Contract, bundle string, e session.Emission) session.Emissi
 	if c.Role == "" || e.Outcome != session.Completed {
 		return e
 	}
-	if name, detail := r.broken(e); name != "" {
+	if name, detail := r.brokenRule(e); name != "" {
 		return session.Fail(name, detail)
 	}
 	return r.stripMarks(e)
@@ -145,7 +145,7 @@ func (r *run) stripMarks(e session.Emission) session.Emission {
 	if r.Contract.Role == "" {
 		return e
 	}
-	next, changes, err := clean(r.Contract, e)
+	next, changes, err := cleanEmission(r.Contract, e)
 	if err != nil {
 		return session.Fail(session.Malformed, err.Error())
 	}
@@ -173,9 +173,9 @@ type run struct {
 	watch    *watched // nil before the first batch
 }
 
-// shield narrows what a strict contract's substrate can reach. A checkout would
+// hideFromStrict narrows what a strict contract's substrate can reach. A checkout would
 // show it all that its brief leaves out, so it has no desk.
-func (r *run) shield() error {
+func (r *run) hideFromStrict() error {
 	q := &r.Request
 	q.Role = string(r.Contract.Role)
 	if h := r.Contract.Handoffs; len(h) > 0 {
@@ -202,8 +202,8 @@ func (r *run) shield() error {
 
 func orDot(dir string) string { return cmp.Or(dir, ".") }
 
-// try runs the substrate once, within what is left of the whole session's limits.
-func (r *run) try(ctx context.Context) (session.Emission, error) {
+// runOnce runs the substrate once, within what is left of the whole session's limits.
+func (r *run) runOnce(ctx context.Context) (session.Emission, error) {
 	if r.briefs != nil {
 		r.earlier = append(r.earlier, textOf(r.last))
 	}
@@ -214,7 +214,7 @@ func (r *run) try(ctx context.Context) (session.Emission, error) {
 	q.Explored = append(slices.Clip(q.Explored), r.calls...)
 	r.budget.boundRequest(&q)
 	e, err := session.Run(ctx, r.Substrate, q)
-	r.budget.spend(e.Usage)
+	r.budget.addUsage(e.Usage)
 	r.last, r.seen, r.calls = e, r.seen && e.Seen, append(r.calls, e.Calls...)
 	for _, p := range e.Proposals { // whatever becomes of the rest
 		if !slices.Contains(r.proposed, p) {
@@ -224,8 +224,8 @@ func (r *run) try(ctx context.Context) (session.Emission, error) {
 	return e, err
 }
 
-// judge decides over one try: done with its emission, or on with the next.
-func (r *run) judge(ctx context.Context, e session.Emission) (end session.Emission, done bool) {
+// judgeTry decides over one try: done with its emission, or on with the next.
+func (r *run) judgeTry(ctx context.Context, e session.Emission) (end session.Emission, done bool) {
 	if r.Contract.Role == "" {
 		return e, true
 	}
@@ -233,11 +233,11 @@ func (r *run) judge(ctx context.Context, e session.Emission) (end session.Emissi
 	if e.Outcome != session.Completed && !open {
 		return e, true
 	}
-	c := r.rest(e)
+	c := r.remainingContract(e)
 	out, v := surface.Judge(c, surface.Output{Says: e.Says, Deliverable: e.Deliverable})
 	r.verdict = v
 	turns := c.Engagement == contract.Assistant && (v.Turn == session.Holding || v.Turn == session.Yielding)
-	switch name, detail := r.broken(e); {
+	switch name, detail := r.brokenRule(e); {
 	case name != "":
 		return session.Fail(name, detail), true
 	case open && !turns && v.Failure != "clarifying-question":
@@ -245,16 +245,16 @@ func (r *run) judge(ctx context.Context, e session.Emission) (end session.Emissi
 	case v.Failure != "":
 		return session.Fail(v.Failure, v.Detail), true
 	case len(v.Excess) > 0:
-		return r.again(v.Excess)
+		return r.sendBack(v.Excess)
 	case turns:
-		return r.turn(ctx, out.Says, v.Turn)
+		return r.continueDialogue(ctx, out.Says, v.Turn)
 	}
 	e.Says, e.Deliverable = append(r.said, out.Says...), out.Deliverable
 	return e, true
 }
 
-// rest is the contract as far as it is still open to e.
-func (r *run) rest(e session.Emission) contract.Contract {
+// remainingContract returns the contract as far as it is still open to e.
+func (r *run) remainingContract(e session.Emission) contract.Contract {
 	c := r.Contract
 	switch {
 	case r.Watch != nil: // which counts by channel
@@ -262,14 +262,14 @@ func (r *run) rest(e session.Emission) contract.Contract {
 	case c.Surface.MaxEmissions > 0: // of the whole dialogue
 		c.Surface.MaxEmissions -= len(r.said)
 	}
-	if r.quiet(e) {
+	if r.saysNothing(e) {
 		c.Deliverable, c.Surface.Structured = "", false
 	}
 	return c
 }
 
-// again sends an over-long emission back, as long as tries and limits last.
-func (r *run) again(over []surface.Excess) (session.Emission, bool) {
+// sendBack sends an over-long emission back, as long as tries and limits last.
+func (r *run) sendBack(over []surface.Excess) (session.Emission, bool) {
 	var b strings.Builder
 	for _, x := range over {
 		fmt.Fprintf(&b, "- %s: about %d tokens, at most %d (an estimate: bytes/4)\n", x.At, x.Estimate, x.Cap)
@@ -281,16 +281,16 @@ func (r *run) again(over []surface.Excess) (session.Emission, bool) {
 	if why != "" {
 		return session.Fail(TooLong, why+"\n"+strings.TrimSpace(b.String())), true
 	}
-	r.brief = r.brief.with("again", "Your last emission was too long for its surface. Emit the whole again, shorter where it says so:\n"+b.String(), capAgain)
+	r.brief = r.brief.withPart("again", "Your last emission was too long for its surface. Emit the whole again, shorter where it says so:\n"+b.String(), capAgain)
 	return session.Emission{}, false
 }
 
-// turn goes on with a dialogue: a session that holds speaks on, one that yields
+// continueDialogue goes on with a dialogue: a session that holds speaks on, one that yields
 // is answered by a person.
-func (r *run) turn(ctx context.Context, says []deliver.Say, marker string) (session.Emission, bool) {
+func (r *run) continueDialogue(ctx context.Context, says []deliver.Say, marker string) (session.Emission, bool) {
 	question := ""
 	for _, s := range says {
-		r.tell("you, "+oneLine(s.Kind), s.Text)
+		r.addDialogue("you, "+oneLine(s.Kind), s.Text)
 		question = s.Text
 	}
 	r.open = append(r.open, says...)
@@ -304,8 +304,8 @@ func (r *run) turn(ctx context.Context, says []deliver.Say, marker string) (sess
 		why = fmt.Sprintf("a dialogue of more than %d rounds", maxRounds)
 	case why == "" && marker == session.Yielding:
 		var reply string
-		if reply, why = r.ask(ctx); why == "" {
-			r.tell("a person", reply)
+		if reply, why = r.askPerson(ctx); why == "" {
+			r.addDialogue("a person", reply)
 		} else if over := session.Interruption(ctx); over != "" {
 			return session.Fail(over, "while a question waited for its answer: "+question), true
 		}
@@ -317,12 +317,12 @@ func (r *run) turn(ctx context.Context, says []deliver.Say, marker string) (sess
 		return session.Fail(session.TurnRefused, why), true
 	}
 	r.said = append(r.said, says...)
-	r.brief = r.brief.with("dialogue", r.dialogue.String(), capDialogue)
+	r.brief = r.brief.withPart("dialogue", r.dialogue.String(), capDialogue)
 	return session.Emission{}, false
 }
 
-// ask takes a person's answer; why says that there is none.
-func (r *run) ask(ctx context.Context) (reply, why string) {
+// askPerson takes a person's answer; why says that there is none.
+func (r *run) askPerson(ctx context.Context) (reply, why string) {
 	switch {
 	case r.Contract.Strict:
 		return "", "a session with a fresh context is not answered: encode what it lacks in its handoff"
@@ -340,15 +340,15 @@ func (r *run) ask(ctx context.Context) (reply, why string) {
 	return reply, ""
 }
 
-// tell adds to the dialogue, each voice in a fence of its own.
-func (r *run) tell(who, text string) {
+// addDialogue adds to the dialogue, each voice in a fence of its own.
+func (r *run) addDialogue(who, text string) {
 	block, _ := fenceText(who, []byte(strings.ToValidUTF8(text, "\uFFFD")), capDialogue)
 	r.dialogue.WriteString(block)
 }
 
-// transcript is everything said before the last try, then its transcript, and the
+// fullTranscript is everything said before the last try, then its transcript, and the
 // dialogue as it went.
-func (r *run) transcript(e session.Emission) []byte {
+func (r *run) fullTranscript(e session.Emission) []byte {
 	var out []byte
 	for i, b := range r.earlier {
 		out = fmt.Appendf(out, "== try %d\n%s\n", i+1, b)
@@ -366,20 +366,20 @@ func textOf(e session.Emission) []byte {
 	return append(append([]byte{}, e.Raw...), e.Transcript...)
 }
 
-// with is b with one more part before the form of the answer, in place of an
+// withPart is b with one more part before the form of the answer, in place of an
 // earlier one of that name.
-func (b Brief) with(name, text string, limit int) Brief {
+func (b Brief) withPart(name, text string, limit int) Brief {
 	next := Brief{title: b.title}
-	for _, p := range b.without(name).Manifest {
+	for _, p := range b.withoutPart(name).Manifest {
 		if p.Name == "emission" {
-			next.add(name, text, limit)
+			next.addPart(name, text, limit)
 		}
 		next.Manifest = append(next.Manifest, p)
 	}
 	return next.withText()
 }
 
-// without is b without the part of that name.
-func (b Brief) without(name string) Brief {
+// withoutPart is b without the part of that name.
+func (b Brief) withoutPart(name string) Brief {
 	return Brief{title: b.title, Manifest: slices.DeleteFunc(slices.Clone(b.Manifest), func(p Part) bool { return p.Name == name })}
 }

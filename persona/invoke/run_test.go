@@ -57,7 +57,7 @@ func say(kind, text, marker string) string {
 }
 
 func handover(schema string) string {
-	d, _ := example(schema)
+	d, _ := exampleOf(schema)
 	return string(deliver.Encode(d))
 }
 

@@ -42,24 +42,24 @@ type view struct {
 	own   map[string]bool
 }
 
-// hides reports whether name is out of sight. A hidden folder that holds
+// isHidden reports whether name is out of sight. A hidden folder that holds
 // something owned shows that alone.
-func (v view) hides(name string) bool {
+func (v view) isHidden(name string) bool {
 	for _, h := range hidden {
 		dir := path.Join(v.root, h)
 		if name != dir && !strings.HasPrefix(name, dir+"/") {
 			continue
 		}
 		if name == dir {
-			return !v.leads(name)
+			return !v.hasOwnedBelow(name)
 		}
-		return !v.own[name] && !v.leads(name)
+		return !v.own[name] && !v.hasOwnedBelow(name)
 	}
 	return false
 }
 
-// leads reports whether something owned lies below dir.
-func (v view) leads(dir string) bool {
+// hasOwnedBelow reports whether something owned lies below dir.
+func (v view) hasOwnedBelow(dir string) bool {
 	for p := range v.own {
 		if strings.HasPrefix(p, dir+"/") {
 			return true
@@ -70,7 +70,7 @@ func (v view) leads(dir string) bool {
 
 // Open opens what is not hidden; what is, is not there.
 func (v view) Open(name string) (fs.File, error) {
-	if v.hides(name) {
+	if v.isHidden(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	f, err := v.files.Open(name)
@@ -94,7 +94,7 @@ type listing struct {
 func (l listing) ReadDir(n int) ([]fs.DirEntry, error) {
 	for {
 		list, err := l.ReadDirFile.ReadDir(n)
-		list = slices.DeleteFunc(list, func(e fs.DirEntry) bool { return l.v.hides(path.Join(l.name, e.Name())) })
+		list = slices.DeleteFunc(list, func(e fs.DirEntry) bool { return l.v.isHidden(path.Join(l.name, e.Name())) })
 		if n <= 0 || err != nil || len(list) > 0 {
 			return list, err
 		}

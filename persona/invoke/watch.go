@@ -55,9 +55,9 @@ type watched struct {
 	tries  int                 // as the session was given them, for every batch anew
 }
 
-// listen takes the next batch into the brief. over says that there is none, and
+// nextBatch takes the next batch into the brief. over says that there is none, and
 // end what the session came to by that.
-func (r *run) listen(ctx context.Context) (end session.Emission, over bool) {
+func (r *run) nextBatch(ctx context.Context) (end session.Emission, over bool) {
 	if r.watch == nil {
 		r.watch = &watched{spoken: map[string][]string{}, count: map[string]int{}, tries: r.Tries}
 	}
@@ -72,26 +72,26 @@ func (r *run) listen(ctx context.Context) (end session.Emission, over bool) {
 			return session.Emission{Outcome: session.Completed, Notes: w.notes}, true
 		case err != nil:
 			return session.Fail(Unread, err.Error()), true
-		case r.mute(events.Channel):
+		case r.isMute(events.Channel):
 			continue
 		}
 		if left := r.budget.whyExhausted(); left != "" {
 			return session.Fail(session.TurnRefused, left+"; the stream goes on"), true
 		}
 		w.events, r.Tries = events, w.tries
-		r.brief = r.brief.without("again").with("events", w.text(), capEvents)
+		r.brief = r.brief.withoutPart("again").withPart("events", w.batchText(), capEvents)
 		return session.Emission{}, false
 	}
 }
 
-// mute reports a channel on which the surface takes no further emission.
-func (r *run) mute(channel string) bool {
+// isMute reports a channel on which the surface takes no further emission.
+func (r *run) isMute(channel string) bool {
 	limit := r.Contract.Surface.MaxEmissions
 	return limit > 0 && r.watch.count[channel] >= limit
 }
 
-// text is the batch, behind what was said of its channel before.
-func (w *watched) text() string {
+// batchText is the batch, behind what was said of its channel before.
+func (w *watched) batchText() string {
 	var b strings.Builder
 	if said := w.spoken[w.events.Channel]; len(said) > 0 {
 		b.WriteString("You said of this channel before:\n")
@@ -103,13 +103,13 @@ func (w *watched) text() string {
 	return b.String() + w.events.String()
 }
 
-// heard tells what a try said of its batch, and takes the next.
-func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emission, over bool) {
+// remarkBatch tells what a try said of its batch, and takes the next.
+func (r *run) remarkBatch(ctx context.Context, e session.Emission) (end session.Emission, over bool) {
 	w := r.watch
 	if e.Outcome != session.Completed {
 		return w.endWatch(e), true
 	}
-	e = scrub(e)
+	e = redactEmission(e)
 	m := Remark{Channel: w.events.Channel}
 	m.First, m.Last = w.events.Lines()
 	for _, s := range e.Says {
@@ -123,7 +123,7 @@ func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emissi
 		m.Muted, m.Texts = len(m.Texts)-room, m.Texts[:room]
 	}
 	w.count[m.Channel] += len(m.Texts)
-	w.remember(m, e.Notes)
+	w.rememberRemark(m, e.Notes)
 	err := r.Watch.Heard(ctx, m)
 	switch why := session.Interruption(ctx); {
 	case err == nil:
@@ -134,8 +134,8 @@ func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emissi
 	default:
 		return session.Fail(Untold, err.Error()), true
 	}
-	r.forget()
-	return r.listen(ctx)
+	r.dropOldest()
+	return r.nextBatch(ctx)
 }
 
 // endWatch returns how a watch ends: well, where a person interrupts it.
@@ -146,7 +146,7 @@ func (w *watched) endWatch(e session.Emission) session.Emission {
 	return e
 }
 
-func (w *watched) remember(m Remark, notes []session.Note) {
+func (w *watched) rememberRemark(m Remark, notes []session.Note) {
 	if room := maxNotes - len(w.notes); room > 0 {
 		w.notes = append(w.notes, notes[:min(len(notes), room)]...)
 	}
@@ -154,8 +154,8 @@ func (w *watched) remember(m Remark, notes []session.Note) {
 	w.spoken[m.Channel] = list[max(0, len(list)-maxRecall):]
 }
 
-// forget drops what a long watch need not keep: the oldest tries and briefs.
-func (r *run) forget() {
+// dropOldest drops what a long watch need not keep: the oldest tries and briefs.
+func (r *run) dropOldest() {
 	size := 0
 	for i := len(r.earlier) - 1; i >= 0; i-- {
 		if size += len(r.earlier[i]); size > maxEarlier {
@@ -167,8 +167,8 @@ func (r *run) forget() {
 	}
 }
 
-// quiet reports a batch of which nothing was said: whoever watches need not speak.
-func (r *run) quiet(e session.Emission) bool {
+// saysNothing reports a batch of which nothing was said: whoever watches need not speak.
+func (r *run) saysNothing(e session.Emission) bool {
 	return r.Watch != nil && e.Deliverable == nil && len(e.Says) == 0
 }
 
