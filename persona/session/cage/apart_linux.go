@@ -8,20 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// apart are the attributes of a keeper in a network of its own. A user namespace
+// newNetNS returns the attributes of a keeper in a network of its own. A user namespace
 // lets a user who is not root make one: in it there is this user and this group,
 // under their own numbers, so that files belong to whom they belong. The one right
 // that the keeper takes along is to raise lo.
-func apart() *syscall.SysProcAttr {
+func newNetNS() *syscall.SysProcAttr {
 	one := func(id int) []syscall.SysProcIDMap {
 		return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
 	}
 	return &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWIPC, UidMappings: one(os.Geteuid()), GidMappings: one(os.Getegid()), AmbientCaps: []uintptr{unix.CAP_NET_ADMIN}}
 }
 
-// raise makes the keeper's own network usable, while it still may; where it has
+// raiseLoopback makes the keeper's own network usable, while it still may; where it has
 // none, or cannot, the program gets no network at all.
-func (k *keeper) raise() {
+func (k *keeper) raiseLoopback() {
 	var err error
 	if k.Joined != "" {
 		err = errors.New(k.Joined)

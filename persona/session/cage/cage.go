@@ -92,9 +92,9 @@ func Main(args []string) (code int, ours bool) {
 		return 0, false
 	}
 	if len(args) > 2 {
-		return attempt(args[2:]), true
+		return runAttempts(args[2:]), true
 	}
-	return keep(), true
+	return runKeeper(), true
 }
 
 // Enforce says what is done where the kernel cannot hold what is asked for.
@@ -203,7 +203,7 @@ type Held struct {
 func (h Held) String() string {
 	var words []string
 	if h.Landlock > 0 {
-		words = append(words, "landlock:"+itoa(h.Landlock))
+		words = append(words, "landlock:"+formatInt(h.Landlock))
 	}
 	if h.Network == None || h.Network == Loopback {
 		words = append(words, "net:"+string(h.Network))
@@ -257,12 +257,12 @@ func (e *Exit) Error() string {
 	if e.Signal != "" {
 		return "signal: " + e.Signal
 	}
-	return "exit status " + itoa(e.Code)
+	return "exit status " + formatInt(e.Code)
 }
 
 // Full is the error of a program that was ended because its desk was full.
 type Full struct{ Size, Limit int64 }
 
 func (f *Full) Error() string {
-	return "the desk holds " + itoa(f.Size) + " bytes, at most " + itoa(f.Limit) + "; raise [sandbox] desk_mb or write less"
+	return "the desk holds " + formatInt(f.Size) + " bytes, at most " + formatInt(f.Limit) + "; raise [sandbox] desk_mb or write less"
 }

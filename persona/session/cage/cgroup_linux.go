@@ -41,7 +41,7 @@ func newCgroup(l Limits) (cgroup, error) {
 			continue
 		}
 		for path = filepath.Clean("/" + path); ; path = filepath.Dir(path) {
-			if err = g.make(filepath.Join(top, path), l); err == nil {
+			if err = g.makeGroup(filepath.Join(top, path), l); err == nil {
 				return g, nil
 			}
 			if path == "/" {
@@ -52,9 +52,9 @@ func newCgroup(l Limits) (cgroup, error) {
 	return cgroup{}, err
 }
 
-// make makes the group below a parent whose groups have a limit on processes, and
+// makeGroup makes the group below a parent whose groups have a limit on processes, and
 // takes away what was left there by an odd that was killed.
-func (g *cgroup) make(parent string, l Limits) error {
+func (g *cgroup) makeGroup(parent string, l Limits) error {
 	if _, err := os.Stat(filepath.Join(parent, "cgroup.procs")); err != nil {
 		return err
 	}
@@ -69,25 +69,25 @@ func (g *cgroup) make(parent string, l Limits) error {
 		return err
 	}
 	g.Dir = dir
-	err = g.set("pids.max", int64(l.Processes))
+	err = g.writeLimit("pids.max", int64(l.Processes))
 	if err == nil && g.V2 && l.Memory > 0 {
-		err = g.set("memory.max", l.Memory)
-		_ = g.set("memory.swap.max", 0) // a kernel without swap has no such file
+		err = g.writeLimit("memory.max", l.Memory)
+		_ = g.writeLimit("memory.swap.max", 0) // a kernel without swap has no such file
 	}
 	if err != nil {
-		g.remove()
+		g.removeGroup()
 	}
 	return err
 }
 
-// remove takes an empty group away.
-func (g cgroup) remove() {
+// removeGroup takes an empty group away.
+func (g cgroup) removeGroup() {
 	if g.Dir != "" {
 		_ = unix.Rmdir(g.Dir)
 	}
 }
 
-func (g cgroup) set(file string, n int64) error {
+func (g cgroup) writeLimit(file string, n int64) error {
 	f, err := os.OpenFile(filepath.Join(g.Dir, file), os.O_WRONLY, 0) // never made: on another file system it would be an ordinary file
 	if err != nil {
 		return err
@@ -96,12 +96,12 @@ func (g cgroup) set(file string, n int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// join lets what this thread starts next be born into the group, as the attributes say
+// joinGroup lets what this thread starts next be born into the group, as the attributes say
 // where it is version 2. The thread itself may be in it afterwards.
-func (g cgroup) join() (*syscall.SysProcAttr, error) {
+func (g cgroup) joinGroup() (*syscall.SysProcAttr, error) {
 	as := &syscall.SysProcAttr{Setpgid: true}
 	if !g.V2 {
-		return as, g.set("tasks", int64(unix.Gettid()))
+		return as, g.writeLimit("tasks", int64(unix.Gettid()))
 	}
 	var err error
 	as.CgroupFD, err = unix.Open(g.Dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -116,8 +116,8 @@ func (g cgroup) hasRefused() bool {
 	return g.Dir != "" && err == nil && ok && !strings.HasPrefix(times, "0")
 }
 
-// crowd is closed when the group has refused to start a process.
-func (g cgroup) crowd() <-chan struct{} {
+// watchRefusals returns a channel that is closed when the group has refused to start a process.
+func (g cgroup) watchRefusals() <-chan struct{} {
 	full := make(chan struct{})
 	fd, err := unix.Open(filepath.Join(g.Dir, "pids.events"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if g.Dir == "" || err != nil {
@@ -138,15 +138,15 @@ func (g cgroup) crowd() <-chan struct{} {
 	return full
 }
 
-// gather lets the program be born into its control group, where the limit on
+// enterGroup lets the program be born into its control group, where the limit on
 // processes does not bind its user.
-func (k *keeper) gather() {
+func (k *keeper) enterGroup() {
 	if k.Limits.Processes <= 0 || os.Geteuid() != 0 || bindsRoot() {
 		return
 	}
 	err := errors.New(k.Ungrouped)
 	if k.Group.Dir != "" {
-		k.as, err = k.Group.join()
+		k.as, err = k.Group.joinGroup()
 	}
 	if err != nil {
 		k.held.Missing = append(k.held.Missing, "processes: not limited, since odd runs as root and no control group (cgroup v2) can be made: "+err.Error())

@@ -10,30 +10,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine takes rights from this thread, for good, and says what it could not
+// confineThread takes rights from this thread, for good, and says what it could not
 // take. The error is one that leaves it unclear what is held.
-func (k *keeper) confine() error {
+func (k *keeper) confineThread() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
 	}
 	if k.Network == Loopback {
-		k.raise()
+		k.raiseLoopback()
 	}
 	if err := dropCapabilities(); err != nil {
 		return fmt.Errorf("capabilities: %w", err)
 	}
 	k.setLimits()
-	k.gather()
-	if err := k.landlock(); err != nil {
+	k.enterGroup()
+	if err := k.applyLandlock(); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
-	k.filter()
+	k.filterCalls()
 	return nil
 }
 
-// filter closes calls: those that make sockets, and others by which a program
+// filterCalls closes calls: those that make sockets, and others by which a program
 // would act outside its places.
-func (k *keeper) filter() {
+func (k *keeper) filterCalls() {
 	f := filter{others: k.Network == Allow}
 	switch k.Network {
 	case None:
@@ -48,7 +48,7 @@ func (k *keeper) filter() {
 	f.pairs = shut
 	err := errLacking
 	if !slices.Contains(k.Without, Seccomp) {
-		err = f.close()
+		err = f.installFilter()
 	}
 	if err == nil {
 		k.held.Sockets, k.held.Network, k.held.Unix = k.Network != Allow, k.Network, k.held.Unix || shut
@@ -136,8 +136,8 @@ func knownRights(abi int) uint64 {
 	return 1<<13 - 1
 }
 
-// landlock confines this thread to the places of the spec.
-func (k *keeper) landlock() error {
+// applyLandlock confines this thread to the places of the spec.
+func (k *keeper) applyLandlock() error {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil || abi < 1 || slices.Contains(k.Without, Landlock) {
 		k.held.Missing = append(k.held.Missing, "files: this kernel has no Landlock, or it is not enabled")
@@ -151,7 +151,7 @@ func (k *keeper) landlock() error {
 	defer unix.Close(set)
 	for rights, places := range map[uint64][]string{toRead: k.Read, toWrite: k.Write, toDevice: k.Devices} {
 		for _, at := range places {
-			if err := open(set, at, rights&attr.HandledAccessFS); err != nil {
+			if err := addPathRule(set, at, rights&attr.HandledAccessFS); err != nil {
 				return fmt.Errorf("%s: %w", at, err)
 			}
 		}
@@ -192,8 +192,8 @@ func (k *keeper) handledRights(abi int) ll.RulesetAttr {
 	return attr
 }
 
-// open adds a rule for a place. One that is not there needs none.
-func open(set int, at string, rights uint64) error {
+// addPathRule adds a rule for a place. One that is not there needs none.
+func addPathRule(set int, at string, rights uint64) error {
 	fd, err := unix.Open(at, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOTDIR) {
 		return nil

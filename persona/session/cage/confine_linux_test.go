@@ -111,7 +111,7 @@ func TestMemoryOfMany(t *testing.T) {
 	c := held()
 	c.Limits.Processes, c.Limits.Memory, c.Enforce = 50, 256<<20, BestEffort
 	g, err := newCgroup(c.Limits)
-	defer g.remove()
+	defer g.removeGroup()
 	if os.Geteuid() != 0 || err != nil || !g.V2 || bindsRoot() {
 		t.Skipf("no control group of version 2 can be made here: %v", err)
 	}

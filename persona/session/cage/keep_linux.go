@@ -22,11 +22,11 @@ const selfExe = "/proc/self/exe"
 
 func (c Cage) hasKeeper() bool { return len(c.Self) > 0 }
 
-// keep starts a keeper, and by it the program. Where the kernel gives it no network
+// startKept starts a keeper, and by it the program. Where the kernel gives it no network
 // of its own it is told so.
-func (q *Process) keep(c Cage, p Program, path string) error {
-	read, write := c.places(p, path)
-	s := spec{Path: path, Argv: p.Argv, Dir: p.Dir, Env: p.Env, Enforce: c.Enforce, Network: p.Network, Own: p.OwnSockets, Any: c.AnySockets, Limits: c.Limits, Without: c.Without, Read: read, Write: write, Devices: devices()}
+func (q *Process) startKept(c Cage, p Program, path string) error {
+	read, write := c.listPlaces(p, path)
+	s := spec{Path: path, Argv: p.Argv, Dir: p.Dir, Env: p.Env, Enforce: c.Enforce, Network: p.Network, Own: p.OwnSockets, Any: c.AnySockets, Limits: c.Limits, Without: c.Without, Read: read, Write: write, Devices: nullDevices()}
 	if c.Enforce != Off && c.Limits.Processes > 0 && os.Geteuid() == 0 {
 		err := errLacking
 		if !slices.Contains(c.Without, Cgroups) {
@@ -35,7 +35,7 @@ func (q *Process) keep(c Cage, p Program, path string) error {
 		if err != nil {
 			s.Ungrouped = err.Error()
 		}
-		q.ungroup = s.Group.remove
+		q.ungroup = s.Group.removeGroup
 	}
 	if c.Enforce == Off {
 		return q.keepAs(c, p, s, nil)
@@ -45,7 +45,7 @@ func (q *Process) keep(c Cage, p Program, path string) error {
 	}
 	err := error(&noKeeper{errLacking})
 	if !slices.Contains(c.Without, Namespaces) {
-		err = q.keepAs(c, p, s, apart())
+		err = q.keepAs(c, p, s, newNetNS())
 	}
 	if no := (*noKeeper)(nil); errors.As(err, &no) {
 		s.Joined = no.Error()
@@ -59,7 +59,7 @@ func (q *Process) keep(c Cage, p Program, path string) error {
 func hiddenProgram(err error, path string, open []string) error {
 	var never *NotStarted
 	at := resolveLinks(path)
-	if !errors.As(err, &never) || !strings.Contains(never.Error(), unix.EACCES.Error()) || at == "" || slices.ContainsFunc(open, func(dir string) bool { return holds(dir, at) }) {
+	if !errors.As(err, &never) || !strings.Contains(never.Error(), unix.EACCES.Error()) || at == "" || slices.ContainsFunc(open, func(dir string) bool { return isWithin(dir, at) }) {
 		return err
 	}
 	return &NotStarted{fmt.Errorf("%w: agents may not read its folder, because your home or a secret lies in it; move the program to a folder of its own, such as ~/bin", never.Err)}
@@ -90,7 +90,7 @@ func (q *Process) keepAs(c Cage, p Program, s spec, as *syscall.SysProcAttr) err
 	q.cmd.WaitDelay = keeperWait
 	q.cmd.Cancel = to.Close // the keeper ends everything, then itself
 	q.cmd.SysProcAttr = as
-	if err := q.begin(p); err != nil {
+	if err := q.startCmd(p); err != nil {
 		to.Close()
 		from.Close()
 		return &NotStarted{&noKeeper{err}}
@@ -102,11 +102,11 @@ func (q *Process) keepAs(c Cage, p Program, s spec, as *syscall.SysProcAttr) err
 	if err == nil {
 		err = q.report.Decode(&first)
 	}
-	return q.begun(first, err)
+	return q.readFirstReport(first, err)
 }
 
-// begun reads the first report.
-func (q *Process) begun(r report, err error) error {
+// readFirstReport reads the first report.
+func (q *Process) readFirstReport(r report, err error) error {
 	if err == nil && r.Fault == "" && len(r.Missing) == 0 {
 		q.Held, q.program = r.Held, r.Pid
 		return nil
@@ -130,8 +130,8 @@ func (q *Process) begun(r report, err error) error {
 	return err
 }
 
-// keep keeps the program that its descriptor 3 names, and returns its own exit code.
-func keep() int {
+// runKeeper keeps the program that its descriptor 3 names, and returns its own exit code.
+func runKeeper() int {
 	if !closeOnExec() {
 		return 2
 	}
@@ -168,7 +168,7 @@ func (k *keeper) run(over <-chan struct{}) int {
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	var pid int
 	var err error
-	offLeader(func() { pid, err = k.start() })
+	offLeader(func() { pid, err = k.startProgram() })
 	if err != nil {
 		_ = k.say.Encode(report{Fault: err.Error()})
 		return 1
@@ -181,8 +181,8 @@ func (k *keeper) run(over <-chan struct{}) int {
 		endAll()
 		return 1
 	}
-	unstream()
-	return k.stay(pid, over)
+	closeStreams()
+	return k.stayUntilEnd(pid, over)
 }
 
 // offLeader runs f on a thread that is not the first of the process, and lets
@@ -203,11 +203,11 @@ func offLeader(f func()) {
 	<-done
 }
 
-// start confines the thread and starts the program from it. A pid of 0 says that
+// startProgram confines the thread and starts the program from it. A pid of 0 says that
 // something is not held which must be.
-func (k *keeper) start() (int, error) {
+func (k *keeper) startProgram() (int, error) {
 	if k.Enforce != Off {
-		if err := k.confine(); err != nil {
+		if err := k.confineThread(); err != nil {
 			return 0, err
 		}
 	}
@@ -240,9 +240,9 @@ func closeOnExec() bool {
 	return err == nil
 }
 
-// unstream lets go of the program's streams: their other ends must see that the
+// closeStreams lets go of the program's streams: their other ends must see that the
 // program closed them.
-func unstream() {
+func closeStreams() {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	for fd := range 3 {
 		if err != nil || unix.Dup3(null, fd, 0) != nil {

@@ -2,12 +2,12 @@
 
 package cage
 
-// keep is only for Linux.
-func keep() int { return 2 }
+// runKeeper is only for Linux.
+func runKeeper() int { return 2 }
 
 func (c Cage) hasKeeper() bool { return false }
 
-func (q *Process) keep(c Cage, p Program, path string) error { return q.group(c, p, path) }
+func (q *Process) startKept(c Cage, p Program, path string) error { return q.startGroup(c, p, path) }
 
-// attempt is only for Linux: elsewhere a program is held by its group alone.
-func attempt([]string) int { return 2 }
+// runAttempts is only for Linux: elsewhere a program is held by its group alone.
+func runAttempts([]string) int { return 2 }

@@ -143,7 +143,7 @@ func TestSize(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := size([]string{d.Tree}, 1<<30); n < 20*perFile {
+	if n := sumSizes([]string{d.Tree}, 1<<30); n < 20*perFile {
 		t.Errorf("%d bytes in 20 files", n)
 	}
 	_, err := Cage{Limits: Limits{Desk: 10 * perFile}}.Run(t.Context(), sh(d, "exit 0"))

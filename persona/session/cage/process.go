@@ -67,7 +67,7 @@ func (c Cage) Start(ctx context.Context, p Program) (*Process, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, &NotStarted{err}
 	}
-	if missing := c.keeperless(p); len(missing) > 0 {
+	if missing := c.refusedWithoutKeeper(p); len(missing) > 0 {
 		return nil, &Unheld{missing}
 	}
 	q := &Process{unlook: func() {}, ungroup: func() {}, limit: c.Limits.Desk}
@@ -78,15 +78,15 @@ func (c Cage) Start(ctx context.Context, p Program) (*Process, error) {
 	}
 	q.ctx, q.cancel = context.WithCancelCause(ctx)
 	if c.hasKeeper() {
-		err = q.keep(c, p, path)
+		err = q.startKept(c, p, path)
 	} else {
-		err = q.group(c, p, path)
+		err = q.startGroup(c, p, path)
 	}
 	if err != nil {
-		q.release()
+		q.releaseAll()
 		return nil, err
 	}
-	q.watch(c)
+	q.watchSize(c)
 	return q, nil
 }
 
@@ -125,18 +125,18 @@ func Installed(program, dir string) error {
 	return nil
 }
 
-// group starts a program that only its process group holds.
-func (q *Process) group(c Cage, p Program, path string) error {
+// startGroup starts a program that only its process group holds.
+func (q *Process) startGroup(c Cage, p Program, path string) error {
 	q.cmd = exec.CommandContext(q.ctx, path, p.Argv[1:]...)
 	q.cmd.Args[0], q.cmd.Dir, q.cmd.WaitDelay = p.Argv[0], p.Dir, groupWait
 	q.cmd.Env = append([]string{}, p.Env...) // nil would be all of odd's own
 	q.cmd.Cancel = func() error { return killGroup(q.cmd.Process) }
-	q.Held = Held{Network: Allow, Missing: c.unkept(p)}
-	return q.begin(p)
+	q.Held = Held{Network: Allow, Missing: c.missingWithoutKeeper(p)}
+	return q.startCmd(p)
 }
 
-// begin connects the program's streams and starts cmd.
-func (q *Process) begin(p Program) (err error) {
+// startCmd connects the program's streams and starts cmd.
+func (q *Process) startCmd(p Program) (err error) {
 	ownSession(q.cmd)
 	q.cmd.Stdin, q.cmd.Stdout, q.cmd.Stderr = p.Stdin, p.Stdout, p.Stderr
 	if p.Stdin == nil {
@@ -172,11 +172,11 @@ var errKilled = errors.New("ended by odd")
 // where ctx or Kill ended it the context's cause. A Kill that found the program
 // ended by itself, by its keeper's word, did not end it.
 func (q *Process) Wait() error {
-	q.once.Do(func() { q.err = q.wait() })
+	q.once.Do(func() { q.err = q.waitForEnd() })
 	return q.err
 }
 
-func (q *Process) wait() error {
+func (q *Process) waitForEnd() error {
 	err := q.cmd.Wait()
 	if q.report == nil {
 		_ = killGroup(q.cmd.Process) // what the program left behind in its group
@@ -185,13 +185,13 @@ func (q *Process) wait() error {
 	var last report
 	told := q.report != nil && q.report.Decode(&last) == nil
 	if q.report != nil && !told {
-		q.orphan()
+		q.endOrphans()
 	}
 	q.left = last.Left
-	q.release()
-	switch full := q.full(); {
+	q.releaseAll()
+	switch full := q.checkSize(); {
 	case errors.Is(cause, errKilled) && told && last.Signal == "":
-		return last.exit() // it had ended by itself: SIGKILL leaves nobody a choice
+		return last.exitError() // it had ended by itself: SIGKILL leaves nobody a choice
 	case cause != nil:
 		return cause
 	case full != nil:
@@ -199,21 +199,21 @@ func (q *Process) wait() error {
 	case q.report != nil && !told:
 		return &Exit{Code: -1, Signal: "killed, with its keeper"}
 	case told:
-		return last.exit()
+		return last.exitError()
 	}
 	return exitOf(err)
 }
 
-// exit is how a program ended, by its keeper's last report.
-func (r report) exit() error {
+// exitError is how a program ended, by its keeper's last report.
+func (r report) exitError() error {
 	if r.Code == 0 && r.Signal == "" && r.Why == "" {
 		return nil
 	}
 	return &Exit{Code: r.Code, Signal: r.Signal, Why: r.Why}
 }
 
-// orphan ends the group of a program whose keeper did not.
-func (q *Process) orphan() {
+// endOrphans ends the group of a program whose keeper did not.
+func (q *Process) endOrphans() {
 	if q.program > 0 {
 		_ = killGroup(&os.Process{Pid: q.program})
 	}
@@ -234,24 +234,24 @@ func exitOf(err error) error {
 	return err
 }
 
-// watch looks at the desk now and then.
-func (q *Process) watch(c Cage) {
+// watchSize looks at the desk now and then.
+func (q *Process) watchSize(c Cage) {
 	if c.Tick == nil || q.limit == 0 {
 		return
 	}
 	q.unlook = c.Tick(deskEvery, func() {
-		if err := q.full(); err != nil {
+		if err := q.checkSize(); err != nil {
 			q.cancel(err)
 		}
 	})
 }
 
-// full is the *Full of a desk that holds too much, else nil.
-func (q *Process) full() error {
+// checkSize returns a *Full where the desk holds too much, else nil.
+func (q *Process) checkSize() error {
 	if q.limit == 0 {
 		return nil
 	}
-	if n := size(q.desk, q.limit); n > q.limit {
+	if n := sumSizes(q.desk, q.limit); n > q.limit {
 		return &Full{Size: n, Limit: q.limit}
 	}
 	return nil
@@ -261,9 +261,9 @@ func (q *Process) full() error {
 // them too.
 const perFile = 1 << 10
 
-// size adds up the files below some directories, and stops once it is past enough.
+// sumSizes adds up the files below some directories, and stops once it is past enough.
 // What cannot be read counts nothing, and no symbolic link is followed.
-func size(dirs []string, enough int64) (n int64) {
+func sumSizes(dirs []string, enough int64) (n int64) {
 	for _, d := range dirs {
 		_ = filepath.WalkDir(d, func(_ string, e os.DirEntry, err error) error {
 			if err != nil {
@@ -282,7 +282,7 @@ func size(dirs []string, enough int64) (n int64) {
 	return n
 }
 
-func (q *Process) release() {
+func (q *Process) releaseAll() {
 	q.unlook()
 	q.cancel(nil)
 	q.ungroup()
@@ -317,8 +317,8 @@ func diskUse(st fs.FileInfo) int64 {
 	return st.Size()
 }
 
-// unkept is what is asked for and cannot be held without a keeper.
-func (c Cage) unkept(p Program) []string {
+// missingWithoutKeeper is what is asked for and cannot be held without a keeper.
+func (c Cage) missingWithoutKeeper(p Program) []string {
 	if c.Enforce == Off || len(c.Self) == 0 {
 		return nil
 	}
@@ -329,13 +329,13 @@ func (c Cage) unkept(p Program) []string {
 	return missing
 }
 
-// keeperless is unkept where that is a refusal.
-func (c Cage) keeperless(p Program) []string {
+// refusedWithoutKeeper returns what the cage refuses to run without: under Require, what only a keeper holds.
+func (c Cage) refusedWithoutKeeper(p Program) []string {
 	if c.Enforce != Require || c.hasKeeper() {
 		return nil
 	}
 	if len(c.Self) == 0 {
 		return []string{"there is no keeper to hold a program"}
 	}
-	return c.unkept(p)
+	return c.missingWithoutKeeper(p)
 }

@@ -8,18 +8,18 @@ import (
 	"syscall"
 )
 
-// stay waits until the program has ended, odd says over or there are too many
+// stayUntilEnd waits until the program has ended, odd says over or there are too many
 // processes, ends what is left, and reports how the program ended.
-func (k *keeper) stay(pid int, over <-chan struct{}) int {
+func (k *keeper) stayUntilEnd(pid int, over <-chan struct{}) int {
 	ended := make(chan syscall.WaitStatus, 1)
-	go func() { ended <- await(pid) }()
+	go func() { ended <- reapUntil(pid) }()
 	var ws syscall.WaitStatus
 	select {
 	case ws = <-ended:
 	case <-over:
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		ws = <-ended
-	case <-k.Group.crowd():
+	case <-k.Group.watchRefusals():
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		ws = <-ended
 	}
@@ -36,9 +36,9 @@ func (k *keeper) stay(pid int, over <-chan struct{}) int {
 	return 0
 }
 
-// await reaps children until the one with this pid has ended. Others are what
+// reapUntil reaps children until the one with this pid has ended. Others are what
 // has been left behind by their own parents.
-func await(pid int) syscall.WaitStatus {
+func reapUntil(pid int) syscall.WaitStatus {
 	for {
 		var ws syscall.WaitStatus
 		got, err := syscall.Wait4(-1, &ws, 0, nil)

@@ -32,14 +32,14 @@ type filter struct {
 	pairs bool
 }
 
-// close filters this thread, for good. A call by another door, of another
+// installFilter filters this thread, for good. A call by another door, of another
 // architecture, ends the program.
-func (f filter) close() error {
+func (f filter) installFilter() error {
 	arch := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if arch == 0 {
 		return errors.New("no seccomp filter for " + runtime.GOARCH)
 	}
-	return seccomp(f.program(arch))
+	return applySeccomp(f.buildProgram(arch))
 }
 
 // closedCalls are never a program's: a ring by which the kernel would make the
@@ -48,8 +48,8 @@ func closedCalls() []uint32 {
 	return []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL}
 }
 
-// program is the filter for the kernel.
-func (f filter) program(arch uint32) []unix.SockFilter {
+// buildProgram returns the filter for the kernel.
+func (f filter) buildProgram(arch uint32) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
@@ -84,8 +84,8 @@ func (f filter) program(arch uint32) []unix.SockFilter {
 	return append(out, rest)
 }
 
-// seccomp filters the calls of this thread, for good.
-func seccomp(filter []unix.SockFilter) error {
+// applySeccomp filters the calls of this thread, for good.
+func applySeccomp(filter []unix.SockFilter) error {
 	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	_, _, errno := syscall.Syscall(syscall.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(filter)

@@ -45,8 +45,8 @@ type report struct {
 	Left    int      `json:"left,omitempty"` // processes it left behind, which were ended
 }
 
-// devices can be written by anybody, and keep nothing.
-func devices() []string { return []string{"/dev/null", "/dev/zero", "/dev/full"} }
+// nullDevices can be written by anybody, and keep nothing.
+func nullDevices() []string { return []string{"/dev/null", "/dev/zero", "/dev/full"} }
 
 // besideBin are the folders next to a folder of programs in which those keep what
 // they need. Not "share" and "etc": there users keep credentials.
@@ -54,24 +54,24 @@ func besideBin() []string {
 	return []string{"lib", "lib64", "libexec", "versions", "include", "plugins", "pkg"}
 }
 
-// places are what a program may read and what it may write: absolute paths,
+// listPlaces returns what a program may read and what it may write: absolute paths,
 // without those that do not exist, since they cannot be opened. path is the
 // program's executable.
-func (c Cage) places(p Program, path string) (read, write []string) {
-	hidden, home := c.hidden(), resolveLinks(c.Home)
+func (c Cage) listPlaces(p Program, path string) (read, write []string) {
+	hidden, home := c.hiddenPlaces(), resolveLinks(c.Home)
 	for _, w := range slices.Concat([]string{p.Desk.Tree, p.Desk.Home, p.Desk.Temp, p.Desk.Cache}, p.Write) {
 		if w = resolveLinks(w); w != "" {
 			write = append(write, w)
 		}
 	}
 	for _, w := range c.Write {
-		if w = resolveLinks(w); w != "" && !meets(hidden, w) {
+		if w = resolveLinks(w); w != "" && !overlapsAny(hidden, w) {
 			write = append(write, w)
 		}
 	}
 	read = systemPlaces()
 	for _, r := range slices.Concat(p.Desk.Read, c.Read, p.Read) {
-		if r = resolveLinks(r); r != "" && !meets(hidden, r) {
+		if r = resolveLinks(r); r != "" && !overlapsAny(hidden, r) {
 			read = append(read, r)
 		}
 	}
@@ -85,8 +85,8 @@ func (c Cage) places(p Program, path string) (read, write []string) {
 		}
 	}
 	for _, dir := range programs {
-		for _, at := range toolchain(dir) {
-			if !meets(hidden, at) && !holds(at, home) {
+		for _, at := range toolchainDirs(dir) {
+			if !overlapsAny(hidden, at) && !isWithin(at, home) {
 				read = append(read, at)
 			}
 		}
@@ -95,9 +95,9 @@ func (c Cage) places(p Program, path string) (read, write []string) {
 	return slices.Compact(read), write
 }
 
-// toolchain lists a folder of programs and what they need beside it, without links; a
+// toolchainDirs lists a folder of programs and what they need beside it, without links; a
 // relative one has none.
-func toolchain(dir string) []string {
+func toolchainDirs(dir string) []string {
 	if !filepath.IsAbs(dir) {
 		return nil
 	}
@@ -118,11 +118,11 @@ func toolchain(dir string) []string {
 
 // Opens reports a place by which a program would reach something Hidden.
 func (c Cage) Opens(at string) bool {
-	return meets(c.hidden(), cmp.Or(resolveLinks(at), filepath.Clean(at)))
+	return overlapsAny(c.hiddenPlaces(), cmp.Or(resolveLinks(at), filepath.Clean(at)))
 }
 
-// hidden lists the hidden places without links.
-func (c Cage) hidden() []string {
+// hiddenPlaces lists the hidden places without links.
+func (c Cage) hiddenPlaces() []string {
 	out := make([]string, len(c.Hidden))
 	for i, h := range c.Hidden {
 		out[i] = cmp.Or(resolveLinks(h), filepath.Clean(h))
@@ -130,13 +130,13 @@ func (c Cage) hidden() []string {
 	return out
 }
 
-// meets reports a path that is, lies in or holds one of the places.
-func meets(places []string, at string) bool {
-	return slices.ContainsFunc(places, func(p string) bool { return holds(at, p) || holds(p, at) })
+// overlapsAny reports a path that is, lies in or holds one of the places.
+func overlapsAny(places []string, at string) bool {
+	return slices.ContainsFunc(places, func(p string) bool { return isWithin(at, p) || isWithin(p, at) })
 }
 
-// holds reports that at is dir or lies in it; an empty path lies nowhere.
-func holds(dir, at string) bool {
+// isWithin reports that at is dir or lies in it; an empty path lies nowhere.
+func isWithin(dir, at string) bool {
 	if at == "" || dir == "" {
 		return false
 	}
@@ -157,19 +157,19 @@ func resolveLinks(at string) string {
 	return at
 }
 
-func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
+func formatInt[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 
 // systemPlaces are the folders that programs of any kind need to read: the
 // system's own, none of which holds what is a user's. That /etc has some files
 // for root only is the system's to keep, and odd's where it runs as root.
 func systemPlaces() []string {
-	return append(settings(), "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu", "/snap",
+	return append(etcPlaces(), "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu", "/snap",
 		"/proc", "/sys", "/run/current-system", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf",
 		"/var/lib/alternatives", "/dev/random", "/dev/urandom")
 }
 
-// settings are /etc, or as much of it as every user may read.
-func settings() []string {
+// etcPlaces are /etc, or as much of it as every user may read.
+func etcPlaces() []string {
 	if os.Geteuid() != 0 {
 		return []string{"/etc"}
 	}
@@ -183,7 +183,7 @@ var forAll = sync.OnceValue(func() []string { return readableByAll("/etc") })
 // to is not its place.
 func readableByAll(dir string) []string {
 	entries, err := os.ReadDir(dir)
-	if err != nil || !permits(dir, 0o005) {
+	if err != nil || !worldMay(dir, 0o005) {
 		return nil
 	}
 	var places []string
@@ -196,7 +196,7 @@ func readableByAll(dir string) []string {
 			continue
 		case e.IsDir():
 			in = readableByAll(at)
-		case permits(at, 0o004):
+		case worldMay(at, 0o004):
 			in = []string{at}
 		}
 		whole = whole && len(in) == 1 && in[0] == at
@@ -208,8 +208,8 @@ func readableByAll(dir string) []string {
 	return places
 }
 
-// permits reports that every user has these rights to a file.
-func permits(at string, rights os.FileMode) bool {
+// worldMay reports that every user has these rights to a file.
+func worldMay(at string, rights os.FileMode) bool {
 	is, err := os.Lstat(at)
 	return err == nil && is.Mode().Perm()&rights == rights
 }

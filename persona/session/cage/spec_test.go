@@ -32,7 +32,7 @@ func TestPlaces(t *testing.T) {
 	p := Program{Desk: session.Desk{Tree: at("desk/tree"), Home: at("desk/home"), Temp: at("desk/temp"), Read: []string{at("home/secret/x")}},
 		Write: []string{at("own"), at("home/secret"), "relative"},
 		Env:   []string{"PATH=" + at("home/bin") + ":" + at("other/tools") + ":" + at("home") + ":bin:" + at("innocent"), "GOROOT=" + at("go"), "GOMODCACHE=" + top, "OTHER=" + at("opt/share")}}
-	read, write := c.places(p, at("opt/bin/agent"))
+	read, write := c.listPlaces(p, at("opt/bin/agent"))
 	read = slices.DeleteFunc(read, func(r string) bool { return slices.Contains(systemPlaces(), r) })
 	wantRead := []string{at("go"), at("home/bin"), at("home/notes"), at("opt/bin"), at("opt/lib"), at("other/tools")}
 	wantWrite := []string{at("desk/tree"), at("desk/home"), at("desk/temp"), at("own"), at("home/secret"), at("drop")} // what odd's own code names is opened whatever is hidden
@@ -76,14 +76,14 @@ func TestUnkept(t *testing.T) {
 		{Cage{Self: self, Enforce: Require}, None, 4}, {Cage{Self: self, Enforce: Require}, Allow, 3}, {Cage{Self: self}, Loopback, 4},
 		{Cage{Self: self, Enforce: Off}, None, 0}, {Cage{Enforce: Require}, None, 0},
 	} {
-		if got := c.c.unkept(Program{Network: c.network}); len(got) != c.missing {
+		if got := c.c.missingWithoutKeeper(Program{Network: c.network}); len(got) != c.missing {
 			t.Errorf("%+v, %s: %q", c.c, c.network, got)
 		}
 	}
-	if got := (Cage{Enforce: Require}).keeperless(Program{}); len(got) != 1 {
+	if got := (Cage{Enforce: Require}).refusedWithoutKeeper(Program{}); len(got) != 1 {
 		t.Errorf("no keeper where one is required: %q", got)
 	}
-	if got := (Cage{}).keeperless(Program{}); got != nil {
+	if got := (Cage{}).refusedWithoutKeeper(Program{}); got != nil {
 		t.Errorf("no keeper where none is required: %q", got)
 	}
 }

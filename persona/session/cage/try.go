@@ -70,12 +70,12 @@ func (c Cage) Try(ctx context.Context, temp string) (Tried, error) {
 		defer l.Close()
 	}
 	p := Program{Argv: append(append([]string{}, c.Self...), outside), path: self, Dir: d.Tree, Desk: d, Read: []string{self}}
-	t, left, err := c.attempt(ctx, p)
+	t, left, err := c.tryProgram(ctx, p)
 	if err != nil {
 		return Tried{}, err
 	}
 	p.Argv, p.Network = append(append([]string{}, c.Self...), "loopback"), Loopback
-	own, _, err := c.attempt(ctx, p)
+	own, _, err := c.tryProgram(ctx, p)
 	if err != nil {
 		return Tried{}, err
 	}
@@ -94,8 +94,8 @@ func (c Cage) Try(ctx context.Context, temp string) (Tried, error) {
 	return t, nil
 }
 
-// attempt is what a program that tries says, and how many processes it left behind.
-func (c Cage) attempt(ctx context.Context, p Program) (t Tried, left int, err error) {
+// tryProgram returns what a program that tries says, and how many processes it left behind.
+func (c Cage) tryProgram(ctx context.Context, p Program) (t Tried, left int, err error) {
 	var out bytes.Buffer
 	p.Stdin, p.Stdout = bytes.NewReader(nil), &out
 	q, err := c.Start(ctx, p)
@@ -118,7 +118,7 @@ func (c Cage) Demand(ctx context.Context, temp string, n Network) error {
 	if c.Enforce != Require {
 		return nil
 	}
-	if missing := c.keeperless(Program{Network: n}); len(missing) > 0 {
+	if missing := c.refusedWithoutKeeper(Program{Network: n}); len(missing) > 0 {
 		return &Unheld{missing}
 	}
 	self, err := os.Executable()

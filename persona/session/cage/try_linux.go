@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attempt is the program that [Cage.Try] starts: it tries what a program must not
+// runAttempts is the program that [Cage.Try] starts: it tries what a program must not
 // do, says what came of it, and leaves a daemon behind that sleeps until it is ended.
-func attempt(args []string) int {
+func runAttempts(args []string) int {
 	switch args[0] {
 	case "nothing":
 		return 0
@@ -41,7 +41,7 @@ func tryMore() []Trial {
 		what        string
 		kind, proto int
 	}{{"with network none: make a TCP socket", unix.SOCK_STREAM, 0}, {"with network none: make an MPTCP socket", unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, {"with network none: make a UDP socket", unix.SOCK_DGRAM, 0}} {
-		out = append(out, connect(s.what, s.kind, s.proto))
+		out = append(out, tryConnect(s.what, s.kind, s.proto))
 	}
 	keeper := os.Getppid()
 	_, environ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", keeper))
@@ -63,8 +63,8 @@ func tryMore() []Trial {
 	return append(out, Trial{"gain rights by a setuid program", err == nil && nnp == 1, fmt.Sprintf("no_new_privs is %d", nnp)})
 }
 
-// connect tries to reach a port of this machine at which nobody listens.
-func connect(what string, kind, proto int) Trial {
+// tryConnect tries to reach a port of this machine at which nobody listens.
+func tryConnect(what string, kind, proto int) Trial {
 	fd, err := unix.Socket(unix.AF_INET, kind|unix.SOCK_CLOEXEC, proto)
 	if err != nil {
 		return trialOf(what, err)
@@ -101,17 +101,17 @@ func tryPath(at string) []Trial {
 // tryLoopback reaches a server of its own, and tries to reach more.
 func tryLoopback() Tried {
 	own := ""
-	if err := serve(); err != nil {
+	if err := serveLoopback(); err != nil {
 		own = err.Error()
 	}
 	return Tried{Loopback: own, Trials: []Trial{
-		reach("with network loopback: reach another machine", unix.AF_INET, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{192, 0, 2, 1}}),
-		reach("with network loopback: reach the hypervisor", unix.AF_VSOCK, &unix.SockaddrVM{CID: unix.VMADDR_CID_HOST, Port: 9}),
+		tryAddress("with network loopback: reach another machine", unix.AF_INET, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{192, 0, 2, 1}}),
+		tryAddress("with network loopback: reach the hypervisor", unix.AF_VSOCK, &unix.SockaddrVM{CID: unix.VMADDR_CID_HOST, Port: 9}),
 	}}
 }
 
-// reach tries to address somebody; no packet is sent.
-func reach(what string, family int, to unix.Sockaddr) Trial {
+// tryAddress tries to address somebody; no packet is sent.
+func tryAddress(what string, family int, to unix.Sockaddr) Trial {
 	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
 		defer unix.Close(fd)
@@ -124,8 +124,8 @@ func reach(what string, family int, to unix.Sockaddr) Trial {
 	return t
 }
 
-// serve listens on loopback and connects to itself.
-func serve() error {
+// serveLoopback listens on loopback and connects to itself.
+func serveLoopback() error {
 	l, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
