@@ -49,7 +49,7 @@ func (a Arm) Sum() string {
 	for _, m := range a.listMembers() {
 		object[m.name] = m.value
 	}
-	b, err := canonical(object)
+	b, err := canonicalJSON(object)
 	if err != nil {
 		panic("unreachable: " + err.Error()) // strings, numbers and lists of them
 	}

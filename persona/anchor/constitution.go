@@ -133,7 +133,7 @@ func (c *constitutionDraft) build(file []byte) (Constitution, []Problem) {
 			out.Archetypes = append(out.Archetypes, name)
 		}
 	}
-	if out.Cognition != "" && !slices.Contains(cognitions(), out.Cognition) {
+	if out.Cognition != "" && !slices.Contains(cognitionNames(), out.Cognition) {
 		c.addProblem(c.said[sayCognition][0].Line, "%q is no cognition; it is LOGOS, ETHOS or PATHOS", out.Cognition)
 	}
 	switch {

@@ -140,16 +140,16 @@ func Decide(c Call, g Gatekeeper) Decision {
 func (g Gatekeeper) decideRead(c Call) Decision {
 	var there []string
 	for _, p := range c.Paths {
-		if t, err := g.resolve(c.Cwd, p); err == nil { // else there is nothing to be seen
+		if t, err := g.resolvePath(c.Cwd, p); err == nil { // else there is nothing to be seen
 			there = append(there, t.abs)
 		}
 	}
 	return g.decideByGrant(c, "read something else", nil, policy.Action{Kind: policy.Read, Paths: there})
 }
 
-// grant is what a session may do under a permit, if holds does not say why the permit does not hold.
-func (g Gatekeeper) grant(p Permit, holds func() error) policy.Grant {
-	t := p.terms()
+// compileGrant returns what a session may do under a permit, if holds does not say why the permit does not hold.
+func (g Gatekeeper) compileGrant(p Permit, holds func() error) policy.Grant {
+	t := p.grantTerms()
 	t.Commands, t.Checks = g.Commands, append(t.Checks, g.Checks...)
 	return policy.Compile(t, policy.Live{Holds: holds, Guards: g.Protected, Hides: func(path string) string {
 		if g.isSecret(path) {
@@ -181,7 +181,7 @@ var errUnbound = errors.New("no permit was looked for")
 // decideByGrant asks first what no permit opens, and what needs none; bad is what the call's
 // translation found, and way the way out of both. Then it asks the session's permit.
 func (g Gatekeeper) decideByGrant(c Call, way string, bad []Problem, a policy.Action) Decision {
-	err := g.grant(Permit{}, func() error { return errUnbound }).Allow(a)
+	err := g.compileGrant(Permit{}, func() error { return errUnbound }).Allow(a)
 	if !errors.Is(err, errUnbound) {
 		bad = append(bad, problemsFor(err)...)
 	}
@@ -191,14 +191,14 @@ func (g Gatekeeper) decideByGrant(c Call, way string, bad []Problem, a policy.Ac
 	case err == nil:
 		return Decision{Allow: true}
 	}
-	return g.decideByPermit(c, func(p Permit) []Problem { return problemsFor(g.grant(p, isHeld).Allow(a)) })
+	return g.decideByPermit(c, func(p Permit) []Problem { return problemsFor(g.compileGrant(p, isHeld).Allow(a)) })
 }
 
 // decideByPermit looks for the session's permit: the one its harness's session opened,
 // else the one of the token it was started with, else the only one that holds
 // here and is nobody else's. need lists what the permit leaves out.
 func (g Gatekeeper) decideByPermit(c Call, need func(Permit) []Problem) Decision {
-	vs, no := g.candidates(c)
+	vs, no := g.findVerdicts(c)
 	if no != nil {
 		return *no
 	}
@@ -231,9 +231,9 @@ func decideUnderPermit(v Verdict, need func(Permit) []Problem) Decision {
 	return Decision{Allow: true, Token: v.Token, Warnings: v.Warnings}
 }
 
-// candidates returns the sessions whose permit the call may use, never one that
+// findVerdicts returns the sessions whose permit the call may use, never one that
 // another session of the harness asked for.
-func (g Gatekeeper) candidates(c Call) ([]Verdict, *Decision) {
+func (g Gatekeeper) findVerdicts(c Call) ([]Verdict, *Decision) {
 	fault := func(err error) ([]Verdict, *Decision) {
 		d := deny("ask a person to repair the folder that is named here", Problem{Code: Damaged, At: "state", Text: err.Error()})
 		return nil, &d

@@ -42,7 +42,7 @@ func (g Gatekeeper) resolveTarget(cwd, p string) (rel string, bad []Problem) {
 	problem := func(c Code, format string, args ...any) []Problem {
 		return []Problem{{Code: c, At: "paths", Text: fmt.Sprintf(format, args...), Found: p}}
 	}
-	t, err := g.resolve(cwd, p)
+	t, err := g.resolvePath(cwd, p)
 	if err != nil {
 		return "", problem(CtxEscape, "%v", err)
 	}
@@ -79,10 +79,10 @@ func (g Gatekeeper) isSecret(abs string) bool {
 	return false
 }
 
-// resolve follows every link of a path, as the system would, and once more after
+// resolvePath follows every link of a path, as the system would, and once more after
 // "a/.." was taken out, as many programs do first: if the two differ, the call
 // may mean either of two files, and is refused.
-func (g Gatekeeper) resolve(cwd, p string) (target, error) {
+func (g Gatekeeper) resolvePath(cwd, p string) (target, error) {
 	switch {
 	case p == "":
 		return target{}, errors.New("an empty path")

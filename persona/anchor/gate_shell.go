@@ -66,7 +66,7 @@ func (g Gatekeeper) followWritten(p string, tree bool) (string, []policy.Finding
 
 // resolveFolder returns the folder a command starts in, below the work tree; "" is its top.
 func (g Gatekeeper) resolveFolder(cwd string) (string, []Problem) {
-	t, err := g.resolve(cwd, cwd)
+	t, err := g.resolvePath(cwd, cwd)
 	if err != nil {
 		return "", []Problem{{Code: CallUnread, At: "cwd", Text: err.Error(), Found: cwd}}
 	}
@@ -181,7 +181,7 @@ func (g Gatekeeper) checkSecrets(c Call, v policy.CommandVerdict) []Problem {
 }
 
 func (g Gatekeeper) checkRevealed(cwd, p string) []Problem {
-	t, err := g.resolve(cwd, p)
+	t, err := g.resolvePath(cwd, p)
 	if (err != nil || !g.isSecret(t.abs)) && !g.matchesSecret(cwd, p) {
 		return nil
 	}

@@ -70,9 +70,9 @@ func describeStage(parts []string, g Given) string {
 func describeSection(section string, g Given) []string {
 	switch section {
 	case "BIND":
-		cognition := "COGNITION is one of " + strings.Join(cognitions(), ", ") + ": your constitution says which; read it."
+		cognition := "COGNITION is one of " + strings.Join(cognitionNames(), ", ") + ": your constitution says which; read it."
 		if g.Constitution.Cognition == "" {
-			cognition = "COGNITION is one of " + strings.Join(cognitions(), ", ") + ": your constitution leaves it to you."
+			cognition = "COGNITION is one of " + strings.Join(cognitionNames(), ", ") + ": your constitution leaves it to you."
 		}
 		names := "ARCHETYPES are names that your constitution declares."
 		if len(g.Constitution.Archetypes) == 0 {
@@ -186,7 +186,7 @@ func writeTemplate(parts []string, g Given) string {
 			if len(g.Constitution.Archetypes) > 0 {
 				b.Archetypes = []string{"<your archetypes>"}
 			}
-			out = append(out, b.octave())
+			out = append(out, b.formatOctave())
 		case "TENSIONS":
 			t := Tension{Constraint: "<a rule of yours>", Path: "<path of a file>", State: "<what is so there>", Trigger: "<what you will do>"}
 			if g.Strictness == Deep {
@@ -194,7 +194,7 @@ func writeTemplate(parts []string, g Given) string {
 			}
 			out = append(out, tensionsOctave(Anchor{Tensions: slices.Repeat([]Tension{t}, g.Strictness.Least())}))
 		case "COMMIT":
-			out = append(out, Commit{"<path of the file you will make or change>", "<command that judges it>"}.octave())
+			out = append(out, Commit{"<path of the file you will make or change>", "<command that judges it>"}.formatOctave())
 		}
 	}
 	if out == nil {

@@ -41,7 +41,7 @@ func (d Desk) Identity(q IdentityRequest) Result {
 	if err != nil {
 		return refuseOutside("", persistProblem(err))
 	}
-	warnings := d.sweep()
+	warnings := d.removeExpired()
 	if err := d.Store.createSession(h); err != nil {
 		return refuseOutside("", persistProblem(err))
 	}
@@ -85,7 +85,7 @@ func (q IdentityRequest) withDefaults() (IdentityRequest, []Problem) {
 		q.Strictness = Quick
 	}
 	q.Strictness = cmp.Or(q.Strictness, Default)
-	if !slices.Contains(strictnesses(), q.Strictness) {
+	if !slices.Contains(strictnessNames(), q.Strictness) {
 		ps = append(ps, Problem{Code: StrictnessUnknown, At: "strictness", Text: "there is no such strictness", Found: truncate(string(q.Strictness)), Want: "quick, default or deep"})
 	}
 	for _, f := range []struct{ at, text string }{{"topic", q.Topic}, {"harness_session_id", q.HarnessSession}} {
@@ -154,7 +154,7 @@ func (h Handshake) answerOpened(c Constitution) Result {
 // createSession writes a new session's directory under a temporary name, and renames it
 // when it is whole. An existing directory of its token is an error.
 func (s *Store) createSession(h Handshake) error {
-	b, err := pretty(h)
+	b, err := formatIndented(h)
 	if err != nil {
 		return err
 	}

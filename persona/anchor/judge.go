@@ -15,7 +15,7 @@ import (
 // roleForm is what a role is called.
 var roleForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,127}$`) })
 
-func cognitions() []string { return []string{"ETHOS", "LOGOS", "PATHOS"} }
+func cognitionNames() []string { return []string{"ETHOS", "LOGOS", "PATHOS"} }
 
 // knownArchetypes returns the names that a role whose constitution declares none may use.
 func knownArchetypes() []string {
@@ -71,7 +71,7 @@ func judgeBind(b Bind, c Constitution, role string, active func(token string) bo
 
 type bindJudge struct{ problems []Problem }
 
-func (j *bindJudge) fail(code Code, at, found, want, format string, args ...any) {
+func (j *bindJudge) addProblem(code Code, at, found, want, format string, args ...any) {
 	j.problems = append(j.problems, Problem{Code: code, At: at, Text: fmt.Sprintf(format, args...), Found: truncate(okf.Visible(found)), Want: want})
 }
 
@@ -80,7 +80,7 @@ func (j *bindJudge) checkVisible(at, s string) bool {
 	if !hasHiddenText(s) {
 		return true
 	}
-	j.fail(Hidden, at, s, "plain text on one line", "the value holds a character that cannot be seen")
+	j.addProblem(Hidden, at, s, "plain text on one line", "the value holds a character that cannot be seen")
 	return false
 }
 
@@ -90,30 +90,30 @@ func (j *bindJudge) checkRole(role, asked string, c Constitution) {
 	const at = "BIND.ROLE"
 	switch {
 	case role == "":
-		j.fail(BindRole, at, "", "ROLE::"+asked, "BIND has no ROLE")
+		j.addProblem(BindRole, at, "", "ROLE::"+asked, "BIND has no ROLE")
 	case !j.checkVisible(at, role):
 	case !roleForm().MatchString(role):
-		j.fail(BindRole, at, role, "ROLE::"+asked, "the role is not a name of letters, digits and hyphens")
+		j.addProblem(BindRole, at, role, "ROLE::"+asked, "the role is not a name of letters, digits and hyphens")
 	case role != asked:
-		j.fail(BindMismatch, at, role, "ROLE::"+asked, "the session was opened for another role")
+		j.addProblem(BindMismatch, at, role, "ROLE::"+asked, "the session was opened for another role")
 	case c.Role != "" && role != roleName(c.Role):
-		j.fail(BindMismatch, at, role, "ROLE::"+roleName(c.Role), "the constitution is another role's")
+		j.addProblem(BindMismatch, at, role, "ROLE::"+roleName(c.Role), "the constitution is another role's")
 	}
 }
 
 func (j *bindJudge) checkCognition(cognition string, c Constitution) {
 	const at = "BIND.COGNITION"
-	want := "COGNITION:: and one of " + strings.Join(cognitions(), ", ")
+	want := "COGNITION:: and one of " + strings.Join(cognitionNames(), ", ")
 	if c.Cognition != "" {
 		want += ", as your constitution has it"
 	}
 	switch {
 	case cognition == "":
-		j.fail(BindUnsaid, at, "", want, "BIND has no COGNITION")
-	case !slices.Contains(cognitions(), cognition):
-		j.fail(BindCognition, at, cognition, want, "there is no such cognition")
+		j.addProblem(BindUnsaid, at, "", want, "BIND has no COGNITION")
+	case !slices.Contains(cognitionNames(), cognition):
+		j.addProblem(BindCognition, at, cognition, want, "there is no such cognition")
 	case c.Cognition != "" && cognition != strings.ToUpper(c.Cognition):
-		j.fail(BindCognition, at, cognition, want, "the constitution names another cognition")
+		j.addProblem(BindCognition, at, cognition, want, "the constitution names another cognition")
 	}
 }
 
@@ -129,7 +129,7 @@ func (j *bindJudge) checkArchetypes(names []string, c Constitution) {
 	}
 	for _, n := range names {
 		if !slices.Contains(declared, n) {
-			j.fail(BindArchetype, at, n, want, "%s is not among the role's archetypes", okf.Visible(n))
+			j.addProblem(BindArchetype, at, n, want, "%s is not among the role's archetypes", okf.Visible(n))
 		}
 	}
 }
@@ -138,14 +138,14 @@ func (j *bindJudge) checkAuthority(a Authority, active func(token string) bool) 
 	const at = "BIND.AUTHORITY"
 	switch {
 	case a == Authority{}:
-		j.fail(BindAuthority, at, "", authorityForm, "BIND has no AUTHORITY")
+		j.addProblem(BindAuthority, at, "", authorityForm, "BIND has no AUTHORITY")
 	case !j.checkVisible(at, a.Scope+a.Parent):
 	case !a.Delegated && isGeneric(a.Scope):
-		j.fail(BindAuthority, at, a.Scope, authorityForm, "the scope says nothing")
+		j.addProblem(BindAuthority, at, a.Scope, authorityForm, "the scope says nothing")
 	case a.Delegated && a.Scope != "" && isGeneric(a.Scope):
-		j.fail(BindAuthority, at, a.Scope, authorityForm, "the task says nothing")
+		j.addProblem(BindAuthority, at, a.Scope, authorityForm, "the task says nothing")
 	case a.Delegated && (a.Parent == "" || active == nil || !active(a.Parent)):
-		j.fail(BindParent, at, a.Parent, "DELEGATED[token::task] with the token of a session that is bound now", "no session of that token is bound")
+		j.addProblem(BindParent, at, a.Parent, "DELEGATED[token::task] with the token of a session that is bound now", "no session of that token is bound")
 	}
 }
 
@@ -188,26 +188,26 @@ func (j *proofJudge) checkArtifact(p string) {
 	name := strings.ToUpper(strings.Trim(p, ". "))
 	switch {
 	case p == "":
-		j.fail(CommitArtifact, at, "", want, "COMMIT has no ARTIFACT")
+		j.addProblem(CommitArtifact, at, "", want, "COMMIT has no ARTIFACT")
 		return
 	case isGeneric(p), slices.Contains(vagueArtifacts(), name):
-		j.fail(CommitArtifact, at, p, want, "the artifact says nothing")
+		j.addProblem(CommitArtifact, at, p, want, "the artifact says nothing")
 		return
 	}
 	if bad := checkLocalPath(p); bad != "" {
-		j.fail(CommitArtifact, at, p, want, "%s", bad)
+		j.addProblem(CommitArtifact, at, p, want, "%s", bad)
 		return
 	}
 	info, err := fs.Stat(j.in.Files, p)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
-		j.fail(CommitArtifact, at, p, want, "it is not a regular file")
+		j.addProblem(CommitArtifact, at, p, want, "it is not a regular file")
 	case isUnderLink(j.in.Files, p):
-		j.fail(CommitArtifact, at, p, want, "the way to it goes over a link")
+		j.addProblem(CommitArtifact, at, p, want, "the way to it goes over a link")
 	case strings.ContainsAny(p, "*?"):
-		j.fail(CommitArtifact, at, p, want, "it is a pattern and not a path")
+		j.addProblem(CommitArtifact, at, p, want, "it is a pattern and not a path")
 	case err != nil && !strings.ContainsAny(p, "./") && !slices.Contains(filesWithoutDot(), p):
-		j.fail(CommitArtifact, at, p, want, "it is neither a file of the work tree nor the path of a new one")
+		j.addProblem(CommitArtifact, at, p, want, "it is neither a file of the work tree nor the path of a new one")
 	default:
 		j.checkAllowed(at, p)
 	}
@@ -216,13 +216,13 @@ func (j *proofJudge) checkArtifact(p string) {
 // checkAllowed refuses an artifact that the session could not write.
 func (j *proofJudge) checkAllowed(at, p string) {
 	if why, yes := j.in.Protected(p); yes {
-		j.fail(CommitOutside, at, p, "a path that a session may write", "no session may write it: %s", why)
+		j.addProblem(CommitOutside, at, p, "a path that a session may write", "no session may write it: %s", why)
 		return
 	}
 	c := j.in.Constitution
 	permit := Permit{Role: c.Role, Allow: c.Paths, Deny: c.BlockedPath}
 	if bad, ok := permit.Covers(p); !ok {
-		j.fail(CommitOutside, at, p, bad.Want, "%s", bad.Text)
+		j.addProblem(CommitOutside, at, p, bad.Want, "%s", bad.Text)
 	}
 }
 
@@ -235,18 +235,18 @@ func (j *proofJudge) checkGate(g string) {
 	want := "GATE:: and a command that begins with one of: " + strings.Join(list, ", ")
 	switch {
 	case g == "":
-		j.fail(CommitGate, at, "", want, "COMMIT has no GATE")
+		j.addProblem(CommitGate, at, "", want, "COMMIT has no GATE")
 	case !j.checkVisible(at, g):
 	case isGeneric(g):
-		j.fail(CommitGate, at, g, want, "the gate says nothing")
+		j.addProblem(CommitGate, at, g, want, "the gate says nothing")
 	default:
 		words, err := policy.ParseSimple(g)
 		if err != nil {
-			j.fail(CommitGate, at, g, want, "the gate is not one simple command: %v", err)
+			j.addProblem(CommitGate, at, g, want, "the gate is not one simple command: %v", err)
 		} else if !slices.ContainsFunc(list, func(prefix string) bool { return beginsWithWords(words, prefix) }) {
-			j.fail(CommitUnlisted, at, g, want, "no such command judges a session of this role")
+			j.addProblem(CommitUnlisted, at, g, want, "no such command judges a session of this role")
 		} else if len(j.in.Constitution.GateCommand) == 0 && !policy.IsTest(words) {
-			j.fail(CommitUnlisted, at, g, want, "the gate has a word that may do more than choose tests")
+			j.addProblem(CommitUnlisted, at, g, want, "the gate has a word that may do more than choose tests")
 		}
 	}
 }

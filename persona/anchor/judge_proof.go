@@ -60,7 +60,7 @@ func judgeTensions(p Proof, in Judging) ([]Tension, []Problem) {
 		}
 	}
 	if n, least := len(all)+p.Unread, in.Strictness.Least(); n < least {
-		j.fail(TenCount, "TENSIONS", strconv.Itoa(n), fmt.Sprintf("at least %d, each %s", least, tensionFormFor(in.Strictness)), "too few tensions for strictness %s", in.Strictness)
+		j.addProblem(TenCount, "TENSIONS", strconv.Itoa(n), fmt.Sprintf("at least %d, each %s", least, tensionFormFor(in.Strictness)), "too few tensions for strictness %s", in.Strictness)
 	}
 	for i := range all {
 		all[i].N = i + 1
@@ -93,14 +93,14 @@ func (j *proofJudge) checkWords(at string, t Tension) {
 	for _, w := range []struct{ what, text string }{{"constraint", t.Constraint}, {"state", t.State}, {"trigger", t.Trigger}} {
 		switch {
 		case w.text == "":
-			j.fail(TenGeneric, at, "[]", tensionFormFor(j.in.Strictness), "the %s is empty", w.what)
+			j.addProblem(TenGeneric, at, "[]", tensionFormFor(j.in.Strictness), "the %s is empty", w.what)
 		case !j.checkVisible(at, w.text):
 		case isGeneric(w.text):
-			j.fail(TenGeneric, at, w.text, "what it is here, in your own words", "the %s says nothing", w.what)
+			j.addProblem(TenGeneric, at, w.text, "what it is here, in your own words", "the %s says nothing", w.what)
 		}
 	}
 	if same := foldText(t.Trigger); same != "" && (same == foldText(t.Constraint) || same == foldText(t.State)) {
-		j.fail(TenGeneric, at, t.Trigger, "an action that answers the state", "the trigger only repeats what stands before it")
+		j.addProblem(TenGeneric, at, t.Trigger, "an action that answers the state", "the trigger only repeats what stands before it")
 	}
 }
 
@@ -121,7 +121,7 @@ func (j *proofJudge) checkRule(at, constraint string) {
 	want := fmt.Sprintf("@L and a line of the constitution (1 to %d), or @C- and the number of one of its %d clauses", c.Lines, clauses)
 	m := ruleID().FindStringSubmatch(constraint)
 	if m == nil {
-		j.fail(TenRule, at, constraint, want, "what stands behind the @ is not a rule's place")
+		j.addProblem(TenRule, at, constraint, want, "what stands behind the @ is not a rule's place")
 		return
 	}
 	most := c.Lines
@@ -129,7 +129,7 @@ func (j *proofJudge) checkRule(at, constraint string) {
 		most = clauses
 	}
 	if n, _ := strconv.Atoi(m[2]); n < 1 || n > most {
-		j.fail(TenRule, at, constraint, want, "the constitution has no such rule")
+		j.addProblem(TenRule, at, constraint, want, "the constitution has no such rule")
 	}
 }
 
@@ -142,10 +142,10 @@ func (j *proofJudge) checkDuplicate(at string, before []Tension, t Tension) {
 		}
 		switch first := tensionAt(b.N, i+1); {
 		case foldText(b.Constraint) == foldText(t.Constraint):
-			j.fail(TenDup, at, t.String(), "another constraint, or another place", "it is %s again: the same constraint at the same place", first)
+			j.addProblem(TenDup, at, t.String(), "another constraint, or another place", "it is %s again: the same constraint at the same place", first)
 			return
 		case j.in.Strictness == Deep && t.Start > 0:
-			j.fail(TenDup, at, t.String(), "lines of its own for every tension", "it cites the same lines as %s", first)
+			j.addProblem(TenDup, at, t.String(), "lines of its own for every tension", "it cites the same lines as %s", first)
 			return
 		}
 	}
@@ -159,24 +159,24 @@ func (j *proofJudge) checkPlace(at string, t *Tension) {
 		if t.Path == "" {
 			code = CtxMissing
 		}
-		j.fail(code, at, t.Path, want, "%s", bad)
+		j.addProblem(code, at, t.Path, want, "%s", bad)
 		return
 	}
 	if code, bad := checkRegularFile(j.in.Files, t.Path); bad != "" {
-		j.fail(code, at, t.Path, want, "%s", bad)
+		j.addProblem(code, at, t.Path, want, "%s", bad)
 		return
 	}
 	b, err := fs.ReadFile(j.in.Files, t.Path)
 	if err != nil {
-		j.fail(CtxMissing, at, t.Path, want, "the file cannot be read")
+		j.addProblem(CtxMissing, at, t.Path, want, "the file cannot be read")
 		return
 	}
 	if t.Start == 0 && j.in.Strictness == Deep {
-		j.fail(CtxRange, at, t.Path, tensionFormFor(Deep), "strictness deep asks for lines, and none are cited")
+		j.addProblem(CtxRange, at, t.Path, tensionFormFor(Deep), "strictness deep asks for lines, and none are cited")
 	}
 	cited, count, ok := cutLines(b, t.Start, t.End)
 	if !ok {
-		j.fail(CtxRange, at, fmt.Sprintf("%s:%d-%d", t.Path, t.Start, t.End), fmt.Sprintf("lines from 1 to %d", count), "the file has %d lines", count)
+		j.addProblem(CtxRange, at, fmt.Sprintf("%s:%d-%d", t.Path, t.Start, t.End), fmt.Sprintf("lines from 1 to %d", count), "the file has %d lines", count)
 		return
 	}
 	sum := sha256.Sum256(cited)

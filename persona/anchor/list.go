@@ -66,7 +66,7 @@ func (d Desk) List() ([]Listed, error) {
 	var out []Listed
 	c := d.newPermitCheck()
 	for _, place := range []string{pending, active} {
-		names, err := state.names(place)
+		names, err := state.listNames(place)
 		if err != nil {
 			return nil, err
 		}
@@ -111,11 +111,11 @@ func (c *permitCheck) listEntry(state *dir, place, name string) Listed {
 	return l
 }
 
-// sweep removes what is over: sessions that were not bound in time, those whose permit
+// removeExpired removes what is over: sessions that were not bound in time, those whose permit
 // ended more than a day ago, those that do not read and are as old, and what never
 // became whole, whose writer is gone because the lock is free. What it cannot remove
 // is a warning.
-func (d Desk) sweep() (warnings []Problem) {
+func (d Desk) removeExpired() (warnings []Problem) {
 	warn := func(at string, err error) {
 		warnings = append(warnings, Problem{Code: Unswept, At: at, Text: err.Error(), Want: "a person who looks at it"})
 	}
@@ -129,7 +129,7 @@ func (d Desk) sweep() (warnings []Problem) {
 	}
 	defer state.close()
 	for _, place := range []string{pending, active} {
-		names, err := state.names(place)
+		names, err := state.listNames(place)
 		if err != nil {
 			warn(path.Join(state.path, place), err)
 		}

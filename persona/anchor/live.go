@@ -264,7 +264,7 @@ func (t *stageCall) countFailure(key string, to Stage, c Constitution, ps []Prob
 	t.hand.Retries[key]++
 	n := t.hand.Retries[key]
 	t.hand.Terminal = n >= maxTries
-	if err := t.save(); err != nil {
+	if err := t.writeHandshake(); err != nil {
 		return t.refuse(persistProblem(err))
 	}
 	r := t.refuse(ps...)
@@ -280,24 +280,24 @@ func (t *stageCall) guideFor(c Constitution, attempt int) Given {
 	return Given{Mode: t.hand.Mode, Strictness: t.hand.Strictness, Role: t.hand.Role, Attempt: attempt, Of: maxTries, Constitution: c}
 }
 
-// save writes the handshake where it is now.
-func (t *stageCall) save() error {
+// writeHandshake writes the handshake where it is now.
+func (t *stageCall) writeHandshake() error {
 	t.hand.UpdatedAt = t.World.Now.UTC()
-	b, err := pretty(t.hand)
+	b, err := formatIndented(t.hand)
 	if err != nil {
 		return err
 	}
 	return t.write(handshakeFile, b)
 }
 
-// advance writes the handshake at a new stage, with the payload that led there.
-func (t *stageCall) advance(to Stage, passed string) error {
+// writeStage writes the handshake at a new stage, with the payload that led there.
+func (t *stageCall) writeStage(to Stage, passed string) error {
 	t.hand.Stage = to
 	if t.hand.PayloadSHA256 == nil {
 		t.hand.PayloadSHA256 = map[string]string{}
 	}
 	t.hand.PayloadSHA256[passed] = t.sum
-	return t.save()
+	return t.writeHandshake()
 }
 
 // nextCommand returns the command that goes on from a stage.

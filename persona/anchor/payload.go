@@ -75,7 +75,7 @@ type payload struct {
 	problems []Problem
 }
 
-func (r *payload) fail(p Problem) {
+func (r *payload) addProblem(p Problem) {
 	p.Found = okf.Visible(p.Found)
 	r.problems = append(r.problems, p)
 }
@@ -90,14 +90,14 @@ func parsePayload(b []byte, syntax Code) *payload {
 	r := &payload{syntax: syntax}
 	if len(b) > MaxPayload {
 		r.broken = true
-		r.fail(Problem{Code: syntax, At: "payload", Text: fmt.Sprintf("it is over %d KiB and is not read", MaxPayload>>10), Want: "a payload of a few lines"})
+		r.addProblem(Problem{Code: syntax, At: "payload", Text: fmt.Sprintf("it is over %d KiB and is not read", MaxPayload>>10), Want: "a payload of a few lines"})
 		b = nil
 	}
 	r.src = strings.Split(string(b), "\n")
 	entries, bad := octave.Parse(normalizeLines(r.src))
 	for _, n := range bad {
 		r.broken = true
-		r.fail(Problem{Code: syntax, At: "payload", Line: n.Line, Text: n.Message, Found: truncate(r.line(n.Line)), Want: n.Hint})
+		r.addProblem(Problem{Code: syntax, At: "payload", Line: n.Line, Text: n.Message, Found: truncate(r.lineText(n.Line)), Want: n.Hint})
 	}
 	for _, e := range entries {
 		if e.Kind == octave.Envelope {
@@ -109,7 +109,7 @@ func parsePayload(b []byte, syntax Code) *payload {
 	return r
 }
 
-func (r *payload) line(n int) string {
+func (r *payload) lineText(n int) string {
 	if n < 1 || n > len(r.src) {
 		return ""
 	}
@@ -188,9 +188,9 @@ func (r *payload) findSection(name string, names ...string) *payloadSection {
 		found[0].refuseForeignKeys()
 		return found[0]
 	case len(found) > 1:
-		r.fail(Problem{Code: r.syntax, At: name, Line: found[1].line, Text: "the section stands a second time", Want: "one " + name})
+		r.addProblem(Problem{Code: r.syntax, At: name, Line: found[1].line, Text: "the section stands a second time", Want: "one " + name})
 	case !r.broken:
-		r.fail(Problem{Code: r.syntax, At: name, Text: "there is no section " + name, Want: name + ": at the left, its keys indented by two"})
+		r.addProblem(Problem{Code: r.syntax, At: name, Text: "there is no section " + name, Want: name + ": at the left, its keys indented by two"})
 	}
 	return nil
 }
@@ -219,10 +219,10 @@ func (s *payloadSection) refuseForeignKeys() {
 	for _, e := range s.entries {
 		switch {
 		case home[strings.ToUpper(e.Key)] != "" && home[strings.ToUpper(e.Key)] != s.name:
-			s.fail(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: e.Line, Found: truncate(s.payload.line(e.Line)),
+			s.addProblem(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: e.Line, Found: truncate(s.payload.lineText(e.Line)),
 				Text: fmt.Sprintf("%s stands in %s and does not count there", e.Key, s.name), Want: e.Key + " in " + home[e.Key]})
 		case e.Kind == octave.Loose && strings.HasPrefix(e.Text, "##"):
-			s.fail(Problem{Code: s.syntax, At: s.name, Line: e.Line, Found: truncate(e.Text),
+			s.addProblem(Problem{Code: s.syntax, At: s.name, Line: e.Line, Found: truncate(e.Text),
 				Text: "an indented heading opens no section", Want: "the heading at the left"})
 		}
 	}
@@ -236,7 +236,7 @@ func (s *payloadSection) findEntry(keys ...string) *octave.Entry {
 			continue
 		}
 		if found != nil {
-			s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: e.Line, Text: keys[0] + " stands a second time", Want: "one " + keys[0]})
+			s.addProblem(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: e.Line, Text: keys[0] + " stands a second time", Want: "one " + keys[0]})
 			return found
 		}
 		found = e
@@ -252,8 +252,8 @@ func (s *payloadSection) readText(keys ...string) string {
 		return ""
 	}
 	if e.Value.Kind == octave.List {
-		s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: e.Line, Text: "a list where a single value is expected",
-			Found: truncate(s.payload.line(e.Line)), Want: keys[0] + `::"…"`})
+		s.addProblem(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: e.Line, Text: "a list where a single value is expected",
+			Found: truncate(s.payload.lineText(e.Line)), Want: keys[0] + `::"…"`})
 		return ""
 	}
 	return plainText(e.Value)
@@ -320,7 +320,7 @@ func (s *payloadSection) readAuthority() Authority {
 	}
 	bad := func(what string) Authority {
 		e := s.findEntry("AUTHORITY")
-		s.fail(Problem{Code: BindAuthority, At: "BIND.AUTHORITY", Line: e.Line, Text: what, Found: truncate(text), Want: authorityForm})
+		s.addProblem(Problem{Code: BindAuthority, At: "BIND.AUTHORITY", Line: e.Line, Text: what, Found: truncate(text), Want: authorityForm})
 		return Authority{}
 	}
 	if verb != "RESPONSIBLE" && verb != "DELEGATED" {
@@ -345,7 +345,7 @@ func (s *payloadSection) readTensions() (all []Tension, unread int) {
 	seen := map[int]int{}
 	for _, e := range s.entries {
 		if len(all)+unread == maxTensions {
-			s.fail(Problem{Code: TenCount, At: "TENSIONS", Line: e.Line, Text: fmt.Sprintf("more than %d tensions; the rest is not read", maxTensions), Want: "the tensions that matter"})
+			s.addProblem(Problem{Code: TenCount, At: "TENSIONS", Line: e.Line, Text: fmt.Sprintf("more than %d tensions; the rest is not read", maxTensions), Want: "the tensions that matter"})
 			break
 		}
 		t, meant, ok := s.readTension(e, len(all)+unread+1)
@@ -356,7 +356,7 @@ func (s *payloadSection) readTensions() (all []Tension, unread int) {
 			continue
 		}
 		if at := seen[t.N]; t.N > 0 && at > 0 {
-			s.fail(Problem{Code: TenDup, At: tensionAt(t.N, 0), Line: e.Line, Text: fmt.Sprintf("L%d stands a second time; it is on line %d already", t.N, at), Want: "each ordinal once"})
+			s.addProblem(Problem{Code: TenDup, At: tensionAt(t.N, 0), Line: e.Line, Text: fmt.Sprintf("L%d stands a second time; it is on line %d already", t.N, at), Want: "each ordinal once"})
 		}
 		seen[t.N] = e.Line
 		all = append(all, t)
@@ -376,7 +376,7 @@ func (s *payloadSection) readTension(e *octave.Entry, place int) (t Tension, mea
 	if bad != nil {
 		bad.At, bad.Line = tensionAt(t.N, place), t.Line
 		bad.Text = fmt.Sprintf("line %d looks like a tension but %s", t.Line, bad.Text)
-		s.fail(*bad)
+		s.addProblem(*bad)
 	}
 	return t, true, bad == nil
 }

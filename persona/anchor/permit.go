@@ -12,8 +12,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// terms are those of the permit's grant. Its gate may run as it is written there.
-func (p Permit) terms() policy.Terms {
+// grantTerms are those of the permit's grant. Its gate may run as it is written there.
+func (p Permit) grantTerms() policy.Terms {
 	t := policy.Terms{Role: p.Role, Files: true, Open: true, Allow: p.Allow, Deny: p.Deny}
 	if words, err := policy.ParseSimple(p.Gate); err == nil {
 		t.Checks = [][]string{words}
@@ -27,7 +27,7 @@ func isHeld() error { return nil }
 // Covers says whether the permit lets its session hand over the file of a path below the
 // work tree, and if not why. What no session may write (World.Protected) is not its concern.
 func (p Permit) Covers(path string) (Problem, bool) {
-	bad := problemsFor(policy.Compile(p.terms(), policy.Live{Holds: isHeld}).Allow(policy.Action{Kind: policy.Emit, Paths: []string{path}}))
+	bad := problemsFor(policy.Compile(p.grantTerms(), policy.Live{Holds: isHeld}).Allow(policy.Action{Kind: policy.Emit, Paths: []string{path}}))
 	if len(bad) > 0 {
 		return bad[0], false
 	}

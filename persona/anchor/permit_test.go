@@ -307,7 +307,7 @@ func TestHashIsOfCanonicalJSON(t *testing.T) {
 	sum := all["anchor_sha256"]
 	delete(all, "anchor_sha256")
 	delete(all, "mac")
-	b, err := canonical(all)
+	b, err := canonicalJSON(all)
 	if err != nil || hexSum(b) != sum {
 		t.Errorf("%v, want %v, %v", hexSum(b), sum, err)
 	}

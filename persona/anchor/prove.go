@@ -90,7 +90,7 @@ func (t *stageCall) bindSession(p Proof, by string, c Constitution, ps, warnings
 		Version: recordVersion, Validated: true, Timestamp: t.World.Now.UTC(), Token: t.token, Role: t.hand.Role, Tier: t.hand.Strictness,
 		Mode: t.hand.Mode, GeneratedBy: by, Bind: *t.hand.Bind, Arm: *t.hand.Arm, Tensions: p.Tensions, Commit: p.Commit, Permit: permit,
 	}
-	a, err := t.promote(a)
+	a, err := t.bindAnchor(a)
 	if err != nil {
 		return t.refuse(persistProblem(err))
 	}
@@ -166,15 +166,15 @@ func (t *stageCall) runRenew() Result {
 	now := t.World.Now.UTC()
 	a.Permit.IssuedAt, a.Permit.ExpiresAt = now, now.Add(t.World.permitTime())
 	a.Permit.Renewals++
-	if err := t.reseal(&a); err != nil {
+	if err := t.rewriteAnchor(&a); err != nil {
 		return t.refuse(persistProblem(err))
 	}
 	return t.answerAnchored(a, v.Warnings)
 }
 
-// reseal writes a bound session's anchor again.
-func (t *stageCall) reseal(a *Anchor) error {
-	key, err := t.Store.key(nil, "")
+// rewriteAnchor writes a bound session's anchor again.
+func (t *stageCall) rewriteAnchor(a *Anchor) error {
+	key, err := t.Store.readKey(nil, "")
 	if err != nil {
 		return err
 	}
@@ -186,15 +186,15 @@ func (t *stageCall) reseal(a *Anchor) error {
 	return t.write(anchorFile, b)
 }
 
-// promote writes the anchor beside the handshake and moves the directory, which
+// bindAnchor writes the anchor beside the handshake and moves the directory, which
 // is the moment that binds. A move that cannot be made to last is taken back. What
 // one process holds is not signed, because no other process reads it.
-func (t *stageCall) promote(a Anchor) (Anchor, error) {
+func (t *stageCall) bindAnchor(a Anchor) (Anchor, error) {
 	if t.state == nil {
 		a, _, err := a.seal(nil)
 		return a, err
 	}
-	key, err := t.Store.key(t.World.Random, t.token)
+	key, err := t.Store.readKey(t.World.Random, t.token)
 	if err != nil {
 		return a, err
 	}
@@ -202,18 +202,18 @@ func (t *stageCall) promote(a Anchor) (Anchor, error) {
 	if err != nil {
 		return a, err
 	}
-	if err := t.advance(AtBound, "proof"); err != nil {
+	if err := t.writeStage(AtBound, "proof"); err != nil {
 		return a, err
 	}
 	if err := t.write(anchorFile, b); err != nil {
 		return a, err
 	}
-	return a, t.state.promote(t.token)
+	return a, t.state.moveToActive(t.token)
 }
 
-// promote renames pending/TOKEN to active/TOKEN, if it has its anchor and
+// moveToActive renames pending/TOKEN to active/TOKEN, if it has its anchor and
 // nothing stands there.
-func (d *dir) promote(token string) error {
+func (d *dir) moveToActive(token string) error {
 	from, to := pending+"/"+token, active+"/"+token
 	if _, err := d.readRecord(pending, token, anchorFile, AnchorMissing); err != nil {
 		return fmt.Errorf("promote %s: it has no anchor: %w", token, err)

@@ -26,9 +26,9 @@ const (
 // name that an object has twice is an error.
 var recordForm = json.JoinOptions(json.Deterministic(true), json.FormatNilSliceAsNull(true), json.FormatNilMapAsNull(true), jsontext.EscapeForJS(true), jsontext.AllowInvalidUTF8(true))
 
-// canonical returns JSON in one form: keys sorted at every depth, no space, numbers as
+// canonicalJSON returns JSON in one form: keys sorted at every depth, no space, numbers as
 // they were written, nothing escaped for HTML.
-func canonical(v any, layout ...jsontext.Options) ([]byte, error) {
+func canonicalJSON(v any, layout ...jsontext.Options) ([]byte, error) {
 	b, err := json.Marshal(v, recordForm)
 	if err == nil {
 		err = (*jsontext.Value)(&b).Format(append(layout, jsontext.ReorderRawObjects(true), jsontext.EscapeForJS(true))...)
@@ -36,9 +36,9 @@ func canonical(v any, layout ...jsontext.Options) ([]byte, error) {
 	return b, err
 }
 
-// pretty is canonical with an indent and a final newline, for files.
-func pretty(v any) ([]byte, error) {
-	b, err := canonical(v, jsontext.WithIndent("  "))
+// formatIndented returns canonicalJSON with an indent and a final newline, for files.
+func formatIndented(v any) ([]byte, error) {
+	b, err := canonicalJSON(v, jsontext.WithIndent("  "))
 	return append(b, '\n'), err
 }
 
@@ -64,7 +64,7 @@ func (h Handshake) validate(token string) error {
 		return fmt.Errorf("stage %q is none", h.Stage)
 	case !slices.Contains(trackedModes(), h.Mode):
 		return fmt.Errorf("mode %q has no session", h.Mode)
-	case !slices.Contains(strictnesses(), h.Strictness):
+	case !slices.Contains(strictnessNames(), h.Strictness):
 		return fmt.Errorf("strictness %q is none", h.Strictness)
 	case h.Role == "" || h.ConstSHA256 == "" || h.CreatedAt.IsZero() || h.ExpiresAt.IsZero() || h.Retries == nil:
 		return errors.New("role, constitution_sha256, created_at, expires_at or retries is missing")
@@ -76,8 +76,8 @@ func (h Handshake) validate(token string) error {
 	return nil
 }
 
-func trackedModes() []Mode       { return []Mode{Full, Express, Lite} }
-func strictnesses() []Strictness { return []Strictness{Quick, Default, Deep} }
+func trackedModes() []Mode          { return []Mode{Full, Express, Lite} }
+func strictnessNames() []Strictness { return []Strictness{Quick, Default, Deep} }
 
 // pendingAt returns the stage that a pending session goes on from.
 func (h Handshake) pendingAt() Stage {
@@ -97,20 +97,20 @@ type anchorRecord struct {
 // anchor and its file.
 func (a Anchor) seal(key []byte) (Anchor, []byte, error) {
 	var err error
-	if a.SHA256, err = (anchorRecord{Anchor: a}).sum(); err != nil {
+	if a.SHA256, err = (anchorRecord{Anchor: a}).computeHash(); err != nil {
 		return a, nil, err
 	}
 	if key != nil {
 		a.MAC = sign(key, a.SHA256)
 	}
-	b, err := pretty(a)
+	b, err := formatIndented(a)
 	return a, b, err
 }
 
-// sum hashes the canonical JSON of all keys except the hash and the MAC.
-func (r anchorRecord) sum() (string, error) {
+// computeHash hashes the canonical JSON of all keys except the hash and the MAC.
+func (r anchorRecord) computeHash() (string, error) {
 	r.SHA256, r.MAC = "", ""
-	b, err := canonical(r)
+	b, err := canonicalJSON(r)
 	return hexSum(b), err
 }
 
@@ -136,7 +136,7 @@ func readAnchor(b []byte) (anchorRecord, *Problem) {
 
 // checkSignature says why an anchor was not written by odd for this token.
 func (r anchorRecord) checkSignature(token string, key []byte) error {
-	sum, err := r.sum()
+	sum, err := r.computeHash()
 	switch {
 	case err != nil:
 		return err

@@ -102,7 +102,7 @@ func InstallHook(file string, b []byte) ([]byte, error) {
 			to, name, text, depth = groups, "", `%`, 3
 		}
 	}
-	return s.insertMember(to, name+s.layout().format(text, depth)), nil
+	return s.insertMember(to, name+s.readLayout().format(text, depth)), nil
 }
 
 // insertMember puts a new member behind the last one of n. A member that comes alone into
@@ -254,8 +254,8 @@ func (s settings) describeChange(group, item jsontree.Node) string {
 // without a line end everything stands on one line.
 type layout struct{ end, step string }
 
-// layout reads how the file is written off its first member.
-func (s settings) layout() layout {
+// readLayout reads how the file is written off its first member.
+func (s settings) readLayout() layout {
 	if len(s.top.Members) == 0 {
 		return layout{"\n", "  "}
 	}

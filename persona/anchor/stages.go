@@ -60,7 +60,7 @@ func (t *stageCall) runContext() Result {
 		return t.refuse(ps...)
 	}
 	t.hand.Bind, t.hand.Arm = &b, &arm
-	if err := t.advance(AtContext, "context"); err != nil {
+	if err := t.writeStage(AtContext, "context"); err != nil {
 		return t.refuse(persistProblem(err))
 	}
 	t.stage = AtContext
@@ -78,7 +78,7 @@ func (t *stageCall) repeatContext(c Constitution) Result {
 		return t.answerContext(c, warnings)
 	}
 	t.hand.Arm = &arm
-	if err := t.advance(AtContext, "context"); err != nil {
+	if err := t.writeStage(AtContext, "context"); err != nil {
 		return t.refuse(persistProblem(err))
 	}
 	return t.answerContext(c, append(driftProblems(moved, atBind), warnings...))
@@ -149,7 +149,7 @@ func (t *stageCall) warnSharedFocus() []Problem {
 	if t.state == nil {
 		return nil
 	}
-	tokens, err := t.state.tokens(active)
+	tokens, err := t.state.listTokens(active)
 	if err != nil {
 		return nil
 	}

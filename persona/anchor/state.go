@@ -217,8 +217,8 @@ func (d *dir) exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// names lists a directory, sorted; none where it is missing.
-func (d *dir) names(of string) (all []string, err error) {
+// listNames lists a directory, sorted; none where it is missing.
+func (d *dir) listNames(of string) (all []string, err error) {
 	if err := d.checkDir(of); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
@@ -231,9 +231,9 @@ func (d *dir) names(of string) (all []string, err error) {
 	return all, err
 }
 
-// tokens lists the names in a directory that can be a session's.
-func (d *dir) tokens(of string) (all []string, err error) {
-	names, err := d.names(of)
+// listTokens lists the names in a directory that can be a session's.
+func (d *dir) listTokens(of string) (all []string, err error) {
+	names, err := d.listNames(of)
 	for _, n := range names {
 		if _, bad := TokenProblem(n); !bad {
 			all = append(all, n)
@@ -379,10 +379,10 @@ func (d *dir) remove(name string) error {
 
 const keyBytes = 32
 
-// key reads the key that signs permits. With random it makes one where there is
+// readKey reads the key that signs permits. With random it makes one where there is
 // none; several that make it at once all get the first. A key that others may
 // read is none.
-func (s *Store) key(random func([]byte) error, mark string) ([]byte, error) {
+func (s *Store) readKey(random func([]byte) error, mark string) ([]byte, error) {
 	at, name := filepath.Split(s.at.Key)
 	if random != nil {
 		if err := os.MkdirAll(at, 0o777); err != nil {

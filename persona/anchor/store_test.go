@@ -91,7 +91,7 @@ func FuzzHandshake(f *testing.F) {
 		if err != nil {
 			return
 		}
-		once, err := pretty(r)
+		once, err := formatIndented(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func FuzzHandshake(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, once)
 		}
-		if twice, err := pretty(again); err != nil || string(twice) != string(once) {
+		if twice, err := formatIndented(again); err != nil || string(twice) != string(once) {
 			t.Errorf("%v\n%s\n%s", err, once, twice)
 		}
 		var was, is map[string]any
@@ -121,7 +121,7 @@ func FuzzAnchor(f *testing.F) {
 	whole := s.read(active, token, anchorFile)
 	f.Add([]byte(whole))
 	f.Add([]byte(`{"validated":true}`))
-	key, err := s.store().key(nil, "")
+	key, err := s.store().readKey(nil, "")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestPromoteRows(t *testing.T) {
 			}
 			defer state.close()
 			before := s.all()
-			if err := state.promote(token); err == nil {
+			if err := state.moveToActive(token); err == nil {
 				t.Error("promoted")
 			}
 			delete(before, ".hestai/sessions/active")
@@ -290,7 +290,7 @@ func TestSweepRows(t *testing.T) {
 			s := newSite(t)
 			name := row.before(s)
 			s.now = s.now.Add(row.later)
-			warned := s.desk().sweep()
+			warned := s.desk().removeExpired()
 			_, there := os.Lstat(s.path(pending, name))
 			if (there != nil) != row.gone {
 				t.Errorf("gone is %v, %+v", there, warned)
@@ -301,7 +301,7 @@ func TestSweepRows(t *testing.T) {
 		})
 	}
 	s := newSite(t)
-	if warned := s.desk().sweep(); warned != nil || len(s.all()) != 0 {
+	if warned := s.desk().removeExpired(); warned != nil || len(s.all()) != 0 {
 		t.Errorf("a sweep of nothing: %v", warned)
 	}
 }
@@ -326,7 +326,7 @@ func TestSweepOfWhatLapsed(t *testing.T) {
 	s.age(active, fresh)
 	s.copy(active, pending, held)
 	s.now = s.now.Add(time.Minute)
-	if warned := s.desk().sweep(); warned != nil {
+	if warned := s.desk().removeExpired(); warned != nil {
 		t.Error(warned)
 	}
 	for place, tokens := range map[string][]string{active: {fresh, held}, pending: nil} {

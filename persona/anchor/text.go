@@ -13,14 +13,14 @@ import (
 // canonical. Control and hidden characters of file and branch names are left out;
 // anchor.json has them.
 func anchorText(a Anchor) []byte {
-	return []byte(formatIdentity(a.Bind.octave(), a.Arm.octave(), tensionsOctave(a), a.Commit.octave()))
+	return []byte(formatIdentity(a.Bind.formatOctave(), a.Arm.formatOctave(), tensionsOctave(a), a.Commit.formatOctave()))
 }
 
 // Payload returns the payload of an express session.
-func (c Commit) Payload() []byte { return []byte(formatIdentity(c.octave())) }
+func (c Commit) Payload() []byte { return []byte(formatIdentity(c.formatOctave())) }
 
 // ArmText returns the ARM as the agent is shown it before it proves that it read it.
-func ArmText(a Arm) []byte { return []byte(formatIdentity(a.octave())) }
+func ArmText(a Arm) []byte { return []byte(formatIdentity(a.formatOctave())) }
 
 // formatIdentity returns an envelope named IDENTITY with sections.
 func formatIdentity(sections ...string) string {
@@ -40,13 +40,13 @@ func formatSection(name string, keyed ...string) string {
 }
 
 // plainValue returns a value without quotes where it is a name, else in quotes.
-func plainValue(s string) string { return octave.Plain(visible(s)) }
+func plainValue(s string) string { return octave.Plain(visibleText(s)) }
 
 // quotedValue returns a value in quotes: a path, a command, a sentence.
-func quotedValue(s string) string { return octave.Quote(visible(s)) }
+func quotedValue(s string) string { return octave.Quote(visibleText(s)) }
 
-// visible returns text without the signs that a quoted value may not have.
-func visible(s string) string { return strings.ReplaceAll(okf.Visible(s), "\r", "") }
+// visibleText returns text without the signs that a quoted value may not have.
+func visibleText(s string) string { return strings.ReplaceAll(okf.Visible(s), "\r", "") }
 
 // formatList returns a list of values, on one line if there are at most two; "" for none.
 func formatList(values []string) string {
@@ -59,7 +59,7 @@ func formatList(values []string) string {
 	return "[\n    " + strings.Join(values, ",\n    ") + "\n  ]"
 }
 
-func (b Bind) octave() string {
+func (b Bind) formatOctave() string {
 	var names []string
 	for _, n := range b.Archetypes {
 		names = append(names, plainValue(n))
@@ -78,8 +78,8 @@ func (a Authority) String() string {
 	return "DELEGATED[" + a.Parent + "::" + a.Scope + "]"
 }
 
-// octave returns the ARM with at most three of its files.
-func (a Arm) octave() string {
+// formatOctave returns the ARM with at most three of its files.
+func (a Arm) formatOctave() string {
 	branch, focus := a.Branch, ""
 	if a.Ahead != 0 || a.Behind != 0 {
 		branch += fmt.Sprintf("[%d↑%d↓]", a.Ahead, a.Behind)
@@ -110,6 +110,6 @@ func tensionsOctave(a Anchor) string {
 	return formatSection("TENSIONS", keyed...)
 }
 
-func (c Commit) octave() string {
+func (c Commit) formatOctave() string {
 	return formatSection("COMMIT", "ARTIFACT", quotedValue(c.Artifact), "GATE", quotedValue(c.Gate))
 }

@@ -40,7 +40,7 @@ func (d Desk) Permits(harness string) ([]Verdict, error) {
 		return nil, err
 	}
 	defer state.close()
-	tokens, err := state.tokens(active)
+	tokens, err := state.listTokens(active)
 	var out []Verdict
 	for _, token := range tokens {
 		f := state.readSession(token)
@@ -63,7 +63,7 @@ func (d Desk) newPermitCheck() *permitCheck {
 	return &permitCheck{
 		Desk:  d,
 		facts: sync.OnceValues(d.World.Facts),
-		key:   sync.OnceValues(func() ([]byte, error) { return d.Store.key(nil, "") }),
+		key:   sync.OnceValues(func() ([]byte, error) { return d.Store.readKey(nil, "") }),
 	}
 }
 
