@@ -2,12 +2,16 @@ package board
 
 import (
 	"cmp"
+	"embed"
+	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // Row is what a list needs of a task: its place on the board, and all that Eligible and
@@ -30,17 +34,13 @@ type Row struct {
 
 // Rows returns the rows of Tasks(g), with the same problems.
 func Rows(g *okf.Graph) ([]*Row, []okf.Problem) {
-	type told struct {
-		row      Row
-		problems []okf.Problem
-	}
-	read := okf.Gather(g, func(typ string) bool { return typ == Type }, func(a *okf.Atom) told {
+	read := okf.GatherKept(g, func(typ string) bool { return typ == Type }, func(a *okf.Atom) readRow {
 		if !onBoard(a.Path) {
-			return told{}
+			return readRow{}
 		}
 		t, problems := parseTask(a)
-		return told{t.Row, problems}
-	})
+		return readRow{t.Row, problems}
+	}, okf.Form[readRow]{Name: rowForm(), Texts: readRow.texts, Value: rowOf})
 	var problems []okf.Problem
 	rows := make([]*Row, 0, len(read))
 	for i := range read {
@@ -58,6 +58,66 @@ func Rows(g *okf.Graph) ([]*Row, []okf.Problem) {
 	}
 	return rows, problems
 }
+
+// readRow is a task as it was read: a row if it has a path, or problems, or neither for what
+// is not on the board.
+type readRow struct {
+	row      Row
+	problems []okf.Problem
+}
+
+// texts returns a row without problems as texts, of which rowOf makes it again.
+func (r readRow) texts() []string {
+	t, lease := &r.row, ""
+	if t.Path == "" || len(r.problems) > 0 {
+		return nil
+	}
+	if !t.LeaseExpires.IsZero() {
+		lease = t.LeaseExpires.Format(time.RFC3339Nano)
+	}
+	out := []string{string(t.ID), t.Path, t.Title, string(t.State), t.Kind, t.Priority, t.Role, t.Goal, t.ClaimedBy, lease, t.BlockedReason, t.Created}
+	for _, id := range t.Dependencies {
+		out = append(out, string(id))
+	}
+	return out
+}
+
+func rowOf(s []string) (readRow, bool) {
+	if len(s) < 12 {
+		return readRow{}, false
+	}
+	t := Row{ID: okf.ID(s[0]), Path: s[1], Title: s[2], State: State(s[3]), Kind: s[4], Priority: s[5], Role: s[6], Goal: s[7], ClaimedBy: s[8], BlockedReason: s[10], Created: s[11]}
+	if s[9] != "" {
+		at, err := time.Parse(time.RFC3339Nano, s[9])
+		if err != nil {
+			return readRow{}, false
+		}
+		t.LeaseExpires = at
+	}
+	for _, id := range s[12:] {
+		t.Dependencies = append(t.Dependencies, okf.ID(id))
+	}
+	return readRow{row: t}, true
+}
+
+// rowSources are the files that say what a row is.
+//
+//go:embed board.go field.go parse.go row.go
+var rowSources embed.FS
+
+// rowForm names the form of rows, differently after every change of how tasks are read.
+var rowForm = sync.OnceValue(func() string {
+	h := fnv.New32a()
+	for _, name := range []string{"board.go", "field.go", "parse.go", "row.go"} {
+		b, err := rowSources.ReadFile(name)
+		if err != nil {
+			panic("unreachable: embedded file " + name + ": " + err.Error())
+		}
+		h.Write(b)
+	}
+	fmt.Fprint(h, contract.RoleNames(), contract.SurfaceNames(), contract.EngagementNames(), contract.VoiceNames())
+	return fmt.Sprintf("rows-%08x", h.Sum32())
+})
 
 // RowsOf returns the rows of the tasks, not copies.
 func RowsOf(ts []Task) []*Row {

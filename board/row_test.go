@@ -10,6 +10,12 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
+// memory keeps files of a cache.
+type memory map[string][]byte
+
+func (m memory) Cached(name string) []byte        { return m[name] }
+func (m memory) Keep(name string, b []byte) error { m[name] = b; return nil }
+
 // Rows are the rows of the tasks that are read whole, with the same problems, whether
 // the bundle comes from its files or from a cache.
 func TestRowsAreThoseOfTasks(t *testing.T) {
@@ -31,7 +37,16 @@ func TestRowsAreThoseOfTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, g := range map[string]*okf.Graph{"files": loaded, "cache": cached} {
+	kept := memory{}
+	first, _, _ := okf.Decode(okf.Encode(loaded, ps), f)
+	first.KeepWords(kept)
+	Rows(first)
+	second, _, _ := okf.Decode(okf.Encode(loaded, ps), f)
+	second.KeepWords(kept)
+	if len(kept) != 1 {
+		t.Fatalf("%d rows files", len(kept))
+	}
+	for name, g := range map[string]*okf.Graph{"files": loaded, "cache": cached, "first": first, "kept": second} {
 		rows, bad := Rows(g) // before Tasks, which makes every atom
 		tasks, problems := Tasks(g)
 		if d := cmp.Diff(RowsOf(tasks), rows); d != "" || len(rows) != 4 {

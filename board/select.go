@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/odd-cli/odd/okf"
@@ -112,9 +113,13 @@ func Order(rows []*Row, all Index) []*Row {
 		c := rank{t.Priority, freed[t.ID]}
 		groups[c] = append(groups[c], t)
 	}
+	var sorting sync.WaitGroup
+	for _, list := range groups {
+		sorting.Go(func() { sortByAge(list) })
+	}
+	sorting.Wait()
 	out := make([]*Row, 0, len(rows))
 	for _, c := range slices.SortedFunc(maps.Keys(groups), rank.compare) {
-		sortByAge(groups[c])
 		out = append(out, groups[c]...)
 	}
 	return out

@@ -165,41 +165,6 @@ func (g *Graph) OfType(fits func(typ string) bool) []*Atom {
 	return out
 }
 
-// Gather calls read for each atom of the types that fits accepts, and returns the results
-// in path order. It is for questions about very many atoms. An atom that was not parsed
-// before is parsed for this one call and not kept. Calls run in parallel. read may keep the
-// texts of the atom, but neither the atom nor a slice of it.
-func Gather[T any](g *Graph, fits func(typ string) bool, read func(a *Atom) T) []T {
-	list := g.rowsOfType(fits)
-	out := make([]T, len(list))
-	runWorkers(len(list), func() func(from, to int) {
-		room, ar := newRoom(), new(arena)
-		return func(from, to int) {
-			for k := from; k < to; k++ {
-				*ar = room
-				out[k] = read(g.peekAtom(list[k], ar))
-			}
-		}
-	})
-	return out
-}
-
-// newRoom returns an arena for parsing many atoms, one after the other.
-func newRoom() arena {
-	return arena{
-		least: 1, atoms: make([]Atom, 1), disks: make([]original, 1), fields: make([]Field, 32), links: make([][]Linked, 1), linked: make([]Linked, 8),
-	}
-}
-
-// peekAtom returns the atom of a row, which must have one. An atom that was not parsed
-// before is allocated in ar and not kept.
-func (g *Graph) peekAtom(i int32, ar *arena) *Atom {
-	if g.now.isChanged(i) {
-		return g.atomAt(i)
-	}
-	return g.rows.peekAtom(i, ar)
-}
-
 // rowsOfType returns the rows of the atoms of the types that fits accepts, in path order.
 func (g *Graph) rowsOfType(fits func(typ string) bool) []int32 {
 	var out []int32

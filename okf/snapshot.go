@@ -35,7 +35,7 @@ const headerLen = len(cacheMagic) + 8 + 4
 // parserSources are all files of the package: a change to any may change what a cache
 // holds.
 //
-//go:embed atom.go cache.go canonkeys.go change.go check.go checkatom.go checkspell.go cited.go codes.go conflict.go decode.go draw.go edit.go find.go graph.go header.go index.go indexpage.go lexicon.go link.go links.go linkscan.go load.go lookup.go markdown.go parse.go postings.go print.go rank.go record.go reload.go reserved.go rows.go scalar.go scan.go scanflow.go search.go skim.go snapshot.go snippet.go table.go uri.go value.go visible.go walk.go words.go
+//go:embed atom.go cache.go canonkeys.go change.go check.go checkatom.go checkspell.go cited.go codes.go conflict.go decode.go draw.go edit.go find.go gather.go graph.go header.go index.go indexpage.go lexicon.go link.go links.go linkscan.go load.go lookup.go markdown.go parse.go postings.go print.go rank.go record.go reload.go reserved.go rows.go scalar.go scan.go scanflow.go search.go skim.go snapshot.go snippet.go table.go uri.go value.go visible.go walk.go words.go
 var parserSources embed.FS
 
 // parserVersion identifies the parser: a hash of the sources of this package and of the
