@@ -253,7 +253,7 @@ func (r *Repo) listAttributeFiles(s *settings) []string {
 func (a attributes) findConverted(ctx context.Context, ch Changes, found map[string]Converted) error {
 	var ask []string
 	for p, b := range ch {
-		if b != nil && (!a.known || slices.ContainsFunc(attributesToAsk(b), a.mentions)) {
+		if b != nil && (!a.known || slices.ContainsFunc(attributesToAsk(b), a.isMentioned)) {
 			ask = append(ask, p)
 		}
 	}
@@ -269,8 +269,8 @@ func (a attributes) findConverted(ctx context.Context, ch Changes, found map[str
 	return nil
 }
 
-// mentions reports whether an attributes file contains the word.
-func (a attributes) mentions(word string) bool {
+// isMentioned reports whether an attributes file contains the word.
+func (a attributes) isMentioned(word string) bool {
 	has := func(text []byte) bool { return bytes.Contains(text, []byte(word)) }
 	return slices.ContainsFunc(a.everywhere, func(f attributeFile) bool { return has(f.bytes) }) ||
 		slices.ContainsFunc(slices.Collect(maps.Values(a.files)), has)

@@ -65,8 +65,8 @@ func (c *checkout) lockIndex() error {
 	return c.r.takeLock(c.m, c.scratch+".lock")
 }
 
-// stage writes the new index and the new files to scratch files.
-func (c *checkout) stage(ctx context.Context) error {
+// writeScratch writes the new index and the new files to scratch files.
+func (c *checkout) writeScratch(ctx context.Context) error {
 	if done, err := c.stageHere(ctx); done || err != nil {
 		return err
 	}

@@ -183,7 +183,7 @@ func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ..
 	for _, b := range but {
 		args = append(args, ":(top,exclude,literal)"+b)
 	}
-	if line, straight := r.straightLine(from, to); straight && !r.deletes(ctx, line, under, but) {
+	if line, straight := r.straightLine(from, to); straight && !r.mayDelete(ctx, line, under, but) {
 		return nil, nil
 	}
 	b, err := r.readGit(ctx, args...)
@@ -198,8 +198,8 @@ func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ..
 	return out, err
 }
 
-// deletes reports whether one of these commits, of one parent each, may delete a file of Deletions.
-func (r *Repo) deletes(ctx context.Context, line []Commit, under string, but []string) bool {
+// mayDelete reports whether one of these commits, of one parent each, may delete a file of Deletions.
+func (r *Repo) mayDelete(ctx context.Context, line []Commit, under string, but []string) bool {
 	return slices.ContainsFunc(line, func(c Commit) bool {
 		changes, err := r.Diff(ctx, c.Parents[0], c.OID)
 		return err != nil || slices.ContainsFunc(changes, func(ch Change) bool {

@@ -47,7 +47,7 @@ func (r *Repo) moveRefs(ctx context.Context, us []RefUpdate) error {
 		return r.updateRefs(ctx, us)
 	}
 	cs[0].m.Also = updateTargets(us)
-	if err := r.prepare(ctx, cs); err != nil {
+	if err := r.prepareMove(ctx, cs); err != nil {
 		return undoAll(cs, err)
 	}
 	moved, err := r.updateAll(ctx, us, cs[0].m)
@@ -144,8 +144,8 @@ func (r *Repo) waitLock(ctx context.Context, name string, patience time.Duration
 	return f, nil
 }
 
-// prepare does everything that can fail before a ref moves.
-func (r *Repo) prepare(ctx context.Context, cs []*checkout) error {
+// prepareMove does everything that can fail before a ref moves.
+func (r *Repo) prepareMove(ctx context.Context, cs []*checkout) error {
 	for _, c := range cs {
 		if err := r.writeMarker(c.m); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (r *Repo) prepare(ctx context.Context, cs []*checkout) error {
 		if !r.isOnRef(ctx, c.m) { // while index.lock is held, no git can switch the branch
 			return fmt.Errorf("%s: %w: another branch than %s was checked out just now; try again", c.m.Root, ErrBusy, shortRef(c.m.Ref))
 		}
-		if err := errors.Join(c.stage(ctx), r.testStep("staged")); err != nil {
+		if err := errors.Join(c.writeScratch(ctx), r.testStep("staged")); err != nil {
 			return err
 		}
 		if err := c.checkObstacles(ctx); err != nil {

@@ -24,7 +24,7 @@ func Open(dir string, environ []string) (*Repo, error) {
 	if abs, err = filepath.EvalSymlinks(abs); err != nil {
 		return nil, err
 	}
-	r, err := discover(abs, readCeilings(environ))
+	r, err := discoverRepo(abs, readCeilings(environ))
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func readCeilings(environ []string) []string {
 	return dirs
 }
 
-// discover finds the git directory of abs or of its nearest parent that has one, below the ceilings.
-func discover(abs string, ceilings []string) (*Repo, error) {
+// discoverRepo finds the git directory of abs or of its nearest parent that has one, below the ceilings.
+func discoverRepo(abs string, ceilings []string) (*Repo, error) {
 	for at := abs; ; at = filepath.Dir(at) {
 		r := &Repo{root: at, trees: boundedCache[OID, listing]{most: keptEntries},
 			commits: boundedCache[OID, Commit]{most: keptCommits}, blobs: boundedCache[OID, []byte]{most: keptBytes}}

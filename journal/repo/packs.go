@@ -151,21 +151,21 @@ func (ps *packs) open(name string) (_ *pack, err error) {
 	if len(index) < indexHeader+fanout || string(index[:indexHeader]) != "\xfftOc\x00\x00\x00\x02" || len(data) < packHeader+packedID || string(data[:4]) != "PACK" {
 		return nil, errPack
 	}
-	p.count = p.number(indexHeader + fanout - 4)
+	p.count = p.readUint32(indexHeader + fanout - 4)
 	if len(index) < indexHeader+fanout+p.count*(packedID+8)+2*packedID {
 		return nil, errPack
 	}
 	return p, nil
 }
 
-// number reads four bytes of the index.
-func (p *pack) number(at int) int { return int(binary.BigEndian.Uint32(p.index[at:])) }
+// readUint32 reads four bytes of the index.
+func (p *pack) readUint32(at int) int { return int(binary.BigEndian.Uint32(p.index[at:])) }
 
 // find returns where an object begins, 0 if the pack lacks it.
 func (p *pack) find(id []byte) int {
-	lo, hi := 0, p.number(indexHeader+4*int(id[0]))
+	lo, hi := 0, p.readUint32(indexHeader+4*int(id[0]))
 	if id[0] > 0 {
-		lo = p.number(indexHeader + 4*int(id[0]-1))
+		lo = p.readUint32(indexHeader + 4*int(id[0]-1))
 	}
 	ids := p.index[indexHeader+fanout:]
 	for hi = min(hi, p.count); lo < hi; {
@@ -176,16 +176,16 @@ func (p *pack) find(id []byte) int {
 		case c > 0:
 			hi = mid
 		default:
-			return p.offset(mid)
+			return p.offsetAt(mid)
 		}
 	}
 	return 0
 }
 
-// offset returns where the object at a place of the index begins, 0 if the index is damaged.
-func (p *pack) offset(i int) int {
+// offsetAt returns where the object at a place of the index begins, 0 if the index is damaged.
+func (p *pack) offsetAt(i int) int {
 	small := indexHeader + fanout + p.count*(packedID+4)
-	at := p.number(small + 4*i)
+	at := p.readUint32(small + 4*i)
 	if at < 1<<31 {
 		return at
 	}
@@ -204,8 +204,8 @@ type packedEntry struct {
 	from int       // where the compressed bytes begin
 }
 
-// entry reads the beginning of a packed object.
-func (ps *packs) entry(o packPlace) (e packedEntry, err error) {
+// readEntry reads the beginning of a packed object.
+func (ps *packs) readEntry(o packPlace) (e packedEntry, err error) {
 	if o.at < packHeader || o.at >= len(o.data)-packedID {
 		return e, errPack
 	}
@@ -259,7 +259,7 @@ func (ps *packs) read(o packPlace) (object, error) {
 			out = known
 			break
 		}
-		e, err := ps.entry(o)
+		e, err := ps.readEntry(o)
 		if err == nil && len(deltas) > 1<<16 {
 			err = errPack // a ring
 		}

@@ -91,7 +91,7 @@ func (r *Repo) finishCheckout(ctx context.Context, c *checkout) ([]string, error
 	if err := errors.Join(c.findChanges(ctx), c.lockIndex()); err != nil {
 		return nil, err
 	}
-	if err := c.stage(ctx); err != nil {
+	if err := c.writeScratch(ctx); err != nil {
 		if !errors.Is(err, ErrInTheWay) {
 			return nil, err
 		}

@@ -139,7 +139,7 @@ func (r *Repo) makeScratchHome(parent string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if in, err := discover(abs, nil); err == nil && in.common == r.common {
+	if in, err := discoverRepo(abs, nil); err == nil && in.common == r.common {
 		return "", fmt.Errorf("%s lies inside the repository; set TMPDIR to a directory outside it", abs)
 	}
 	home := filepath.Join(abs, fmt.Sprintf("odd-%d", os.Getuid()))

@@ -86,7 +86,7 @@ func TestStageHereIsWhatGitStages(t *testing.T) {
 			t.Fatal(err)
 		}
 		git(t, r.root, "config", "core.fsync", "none") // now it is git's
-		err = theirs.stage(t.Context())
+		err = theirs.writeScratch(t.Context())
 		switch {
 		case err != nil && done:
 			t.Fatalf("done, and git says %v", err)

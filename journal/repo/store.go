@@ -109,18 +109,18 @@ func (p *packStore) put(kind string, data []byte) (OID, error) {
 		return "", fmt.Errorf("write %s object: %w", kind, err)
 	}
 	if kind != "tree" && len(data) <= lastBytes/2 { // trees are cached as listings
-		p.remember(oid, object{kind, bytes.Clone(data)})
+		p.cacheObject(oid, object{kind, bytes.Clone(data)})
 	}
 	return oid, nil
 }
 
-func (p *packStore) remember(oid OID, o object) { p.last.put(oid, o, 128+len(o.data)) }
+func (p *packStore) cacheObject(oid OID, o object) { p.last.put(oid, o, 128+len(o.data)) }
 
 // Know caches the bytes of a small file that commits probably hold too, so that no pack must be opened for its
 // blob.
 func (r *Repo) Know(b []byte) {
 	if p, ok := r.objs.(*packStore); ok && len(b) <= knownBytes {
-		p.remember(OID(plumbing.ComputeHash(plumbing.BlobObject, b).String()), object{"blob", bytes.Clone(b)})
+		p.cacheObject(OID(plumbing.ComputeHash(plumbing.BlobObject, b).String()), object{"blob", bytes.Clone(b)})
 	}
 }
 

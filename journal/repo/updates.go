@@ -114,7 +114,7 @@ func (u *refUpdater) start() (*updateProcess, error) {
 	}
 	p.out = bufio.NewReader(out)
 	u.proc = p
-	time.AfterFunc(updatesLive, func() { u.expire(p) })
+	time.AfterFunc(updatesLive, func() { u.endAfterUse(p) })
 	return p, nil
 }
 
@@ -134,8 +134,8 @@ func (p *updateProcess) send(in, want string) error {
 	}
 }
 
-// expire ends p when its time is up, after its current transaction.
-func (u *refUpdater) expire(p *updateProcess) {
+// endAfterUse ends p when its time is up, after its current transaction.
+func (u *refUpdater) endAfterUse(p *updateProcess) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.proc == p {
