@@ -204,8 +204,8 @@ type packedEntry struct {
 	from int       // where the compressed bytes begin
 }
 
-// readEntry reads the beginning of a packed object.
-func (ps *packs) readEntry(o packPlace) (e packedEntry, err error) {
+// readEntryHead reads the beginning of a packed object.
+func (ps *packs) readEntryHead(o packPlace) (e packedEntry, err error) {
 	if o.at < packHeader || o.at >= len(o.data)-packedID {
 		return e, errPack
 	}
@@ -259,7 +259,7 @@ func (ps *packs) read(o packPlace) (object, error) {
 			out = known
 			break
 		}
-		e, err := ps.readEntry(o)
+		e, err := ps.readEntryHead(o)
 		if err == nil && len(deltas) > 1<<16 {
 			err = errPack // a ring
 		}

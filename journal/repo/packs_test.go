@@ -55,7 +55,7 @@ func TestPacks(t *testing.T) {
 					t.Fatalf("%s: %s of %d bytes, %v; want %s of %d", oid, got.kind, len(got.data), err, want.kind, len(want.data))
 				}
 				at, err := ps.find(oid)
-				if e, err2 := ps.readEntry(at); err == nil && err2 == nil && e.base.pack != nil {
+				if e, err2 := ps.readEntryHead(at); err == nil && err2 == nil && e.base.pack != nil {
 					deltas++
 				}
 			}

@@ -337,7 +337,7 @@ type treeFile struct {
 func (f *treeFile) Stat() (fs.FileInfo, error) { return readEntry{f.info, f.Reader.Size()}, nil }
 func (f *treeFile) Close() error               { return nil }
 
-// readEntry returns an entry whose file was read.
+// readEntry is an entry whose file was read.
 type readEntry struct {
 	treeEntry
 	size int64

@@ -27,25 +27,25 @@ type anchorIn struct {
 	Payload    string `json:"payload,omitempty" jsonschema:"every stage but identity: the template of the last answer, filled in"`
 }
 
-func stages() []any { return []any{"identity", "context", "proof", "express"} }
+func stageNames() []any { return []any{"identity", "context", "proof", "express"} }
 
 // addAnchor registers the tool that binds a session. What it answers governs the session
 // that asked, and its templates are sent back letter by letter: nothing is marked.
 func (w World) addAnchor(s *sdk.Server) {
-	add(s, spec{name: "anchor", title: "Bind a session", writes: true, governing: true,
+	addTool(s, spec{name: "anchor", title: "Bind a session", writes: true, governing: true,
 		use: "Bind this session to a role before its tools may write: identity opens it, context proves that the constitution was read, " +
 			"proof says what it means to do and gives the permit. Each answer has the next step and a template for it.",
 		limits: func(p map[string]*jsonschema.Schema) {
-			p["stage"].Enum = stages()
+			p["stage"].Enum = stageNames()
 			p["mode"].Enum = []any{"full", "express", "lite", "untracked"}
 			p["strictness"].Enum = []any{"quick", "default", "deep"}
-			long(p["working_dir"], 1, 4<<10)
-		}}, w.bind)
+			limitLength(p["working_dir"], 1, 4<<10)
+		}}, w.bindSession)
 }
 
-// bind takes one stage of a session's handshake at the desk of its directory.
-func (w World) bind(_ context.Context, in anchorIn) (r anchor.Result, err error) {
-	if err := in.check(); err != nil {
+// bindSession takes one stage of a session's handshake at the desk of its directory.
+func (w World) bindSession(_ context.Context, in anchorIn) (r anchor.Result, err error) {
+	if err := in.checkStage(); err != nil {
 		return r, err
 	}
 	desk, done, err := w.Desk(in.WorkingDir)
@@ -69,8 +69,8 @@ func (w World) bind(_ context.Context, in anchorIn) (r anchor.Result, err error)
 	return r, done()
 }
 
-// check refuses what a stage does not take: it was meant as something.
-func (in anchorIn) check() error {
+// checkStage refuses what a stage does not take: it was meant as something.
+func (in anchorIn) checkStage() error {
 	opens := in.Stage == "identity"
 	switch {
 	case opens && (in.Role == "" || in.Token+in.Payload != ""):
@@ -85,7 +85,7 @@ func (in anchorIn) check() error {
 // no command that the tool stands for stays as it is.
 func asCall(step string) string {
 	words := strings.Fields(step)
-	if len(words) < 4 || words[0] != "odd" || words[1] != "anchor" || !slices.Contains(stages(), any(words[2])) {
+	if len(words) < 4 || words[0] != "odd" || words[1] != "anchor" || !slices.Contains(stageNames(), any(words[2])) {
 		return step
 	}
 	if words[2] == "identity" {

@@ -41,7 +41,7 @@ func desk(t *testing.T) func(string) (anchor.Desk, func() error, error) {
 
 func call(t *testing.T, w World, in anchorIn) anchor.Result {
 	t.Helper()
-	out, err := w.bind(t.Context(), in)
+	out, err := w.bindSession(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestAnchorRefusesCallsThatCannotBeMeant(t *testing.T) {
 		"mode mid-flow": {anchorIn{Stage: "proof", WorkingDir: "/here", Token: "x", Mode: "lite"}, "nothing of identity's"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := tool.bind(t.Context(), row.in); err == nil || !strings.Contains(err.Error(), row.want) {
+			if _, err := tool.bindSession(t.Context(), row.in); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("got %v, want %q", err, row.want)
 			}
 		})

@@ -21,24 +21,24 @@ const (
 	maxBody = 48 << 10 // bytes of a body or a document on one page
 )
 
-// answer is what a tool says: the document, and the same as text for clients
+// formatAnswer returns what a tool says: the document, and the same as text for clients
 // that know no structured content. An error is an answer too, so that the model
 // can read it and do better.
-func answer(t spec, out any, err error) (*sdk.CallToolResult, error) {
+func formatAnswer(t spec, out any, err error) (*sdk.CallToolResult, error) {
 	if err != nil {
 		text := t.name + ": " + strings.TrimPrefix(showError(err), t.name+": ")
 		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 	}
-	doc, err := document(out, !t.governing)
+	doc, err := formatDocument(out, !t.governing)
 	if err != nil {
 		return nil, err
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(doc)}}, StructuredContent: json.RawMessage(doc)}, nil
 }
 
-// document is a value as JSON, every string of it cleaned, with what was marked
+// formatDocument returns a value as JSON, every string of it cleaned, with what was marked
 // and cut.
-func document(v any, mark bool) ([]byte, error) {
+func formatDocument(v any, mark bool) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
@@ -50,10 +50,10 @@ func document(v any, mark bool) ([]byte, error) {
 		return nil, err
 	}
 	w := washing{mark: mark, marked: map[string]bool{}, cut: map[string]bool{}}
-	tree = w.value("", tree)
+	tree = w.cleanValue("", tree)
 	if top, ok := tree.(map[string]any); ok {
-		w.tell(top, "marked", w.marked)
-		w.tell(top, "cut", w.cut)
+		w.addNames(top, "marked", w.marked)
+		w.addNames(top, "cut", w.cut)
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -68,46 +68,46 @@ type washing struct {
 	marked, cut map[string]bool
 }
 
-func (w washing) tell(top map[string]any, name string, set map[string]bool) {
+func (w washing) addNames(top map[string]any, name string, set map[string]bool) {
 	if len(set) > 0 {
 		top[name] = slices.Sorted(maps.Keys(set))
 	}
 }
 
-// value is v, the member key of its object, as it may be told.
-func (w washing) value(key string, v any) any {
+// cleanValue is v, the member key of its object, as it may be told.
+func (w washing) cleanValue(key string, v any) any {
 	switch v := v.(type) {
 	case string:
-		return w.text(key, v)
+		return w.cleanField(key, v)
 	case []any:
 		if len(v) > maxList {
 			w.cut[key] = true
 			v = v[:maxList]
 		}
 		for i := range v {
-			v[i] = w.value(key, v[i])
+			v[i] = w.cleanValue(key, v[i])
 		}
 		return v
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, m := range v {
-			name, hits := clean(clip(k), false)
-			w.note(hits)
-			out[name] = w.value(k, m)
+			name, hits := cleanText(clip(k), false)
+			w.noteHits(hits)
+			out[name] = w.cleanValue(k, m)
 		}
 		return out
 	}
 	return v
 }
 
-// text cleans one string. A name is not marked in its letters, because it must
+// cleanField cleans one string. A name is not marked in its letters, because it must
 // lead back to what it names.
-func (w washing) text(key, s string) string {
+func (w washing) cleanField(key, s string) string {
 	if w.mark {
 		s = namedSecret(key, s) // not where odd's own token stands, which is to be sent back
 	}
-	s, hits := clean(s, w.mark && !isName(key))
-	w.note(hits)
+	s, hits := cleanText(s, w.mark && !isName(key))
+	w.noteHits(hits)
 	if limit := map[bool]int{true: 2 * maxBody, false: maxText}[isText(key)]; len(s) > limit {
 		w.cut[key] = true
 		s = strings.ToValidUTF8(s[:limit], "") + " …"
@@ -115,7 +115,7 @@ func (w washing) text(key, s string) string {
 	return s
 }
 
-func (w washing) note(hits []string) {
+func (w washing) noteHits(hits []string) {
 	for _, h := range hits {
 		w.marked[h] = true
 	}
@@ -142,10 +142,10 @@ func namedSecret(key, value string) string {
 	return strings.TrimSuffix(rest, `"`)
 }
 
-// clean is s as it may be shown to a model: what nobody can see is left out,
+// cleanText returns s as it may be shown to a model: what nobody can see is left out,
 // credentials are redacted, and with mark what reads like an instruction is
 // marked. hits are the kinds of that, marked or not.
-func clean(s string, mark bool) (string, []string) {
+func cleanText(s string, mark bool) (string, []string) {
 	b := secrets.Redact([]byte(okf.Visible(s)))
 	marked, hits := lint.MarkInstructions(b)
 	if mark {

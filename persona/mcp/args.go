@@ -36,9 +36,9 @@ func readArguments(s *jsonschema.Schema) arguments {
 	return a
 }
 
-// read reads the arguments of a call into to. Its error names every field that
+// decodeInto reads the arguments of a call into to. Its error names every field that
 // is wrong, missing or unknown.
-func (a arguments) read(raw json.RawMessage, to any) error {
+func (a arguments) decodeInto(raw json.RawMessage, to any) error {
 	if len(raw) > maxInput {
 		return fmt.Errorf("arguments: over %d bytes", maxInput)
 	}
@@ -51,7 +51,7 @@ func (a arguments) read(raw json.RawMessage, to any) error {
 	}
 	var bad []error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if err := a.check(name, given[name]); err != nil {
+		if err := a.checkField(name, given[name]); err != nil {
 			bad = append(bad, err)
 		}
 	}
@@ -66,7 +66,7 @@ func (a arguments) read(raw json.RawMessage, to any) error {
 	return json.Unmarshal(raw, to)
 }
 
-func (a arguments) check(name string, v any) error {
+func (a arguments) checkField(name string, v any) error {
 	field, ok := a.fields[name]
 	if !ok {
 		near, best := "", 3

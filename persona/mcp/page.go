@@ -20,20 +20,20 @@ const maxPlace = 1 << 30
 // errCursor is a cursor that another question gave, or none did.
 var errCursor = errors.New("cursor: is not from this question; leave it out to begin anew")
 
-// digest tells questions apart.
-func digest(question []string) string {
+// hashQuestion tells questions apart.
+func hashQuestion(question []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(question, "\x00")))
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
-// offset reads a cursor; "" is the beginning.
-func offset(cursor string, question ...string) (int, error) {
+// readCursor reads a cursor; "" is the beginning.
+func readCursor(cursor string, question ...string) (int, error) {
 	if cursor == "" {
 		return 0, nil
 	}
 	var p place
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || json.Unmarshal(b, &p) != nil || p.At < 0 || p.At > maxPlace || p.Of != digest(question) {
+	if err != nil || json.Unmarshal(b, &p) != nil || p.At < 0 || p.At > maxPlace || p.Of != hashQuestion(question) {
 		return 0, errCursor
 	}
 	return p.At, nil
@@ -41,17 +41,17 @@ func offset(cursor string, question ...string) (int, error) {
 
 // cursorAt is the cursor of a place.
 func cursorAt(at int, question ...string) string {
-	b, err := json.Marshal(place{digest(question), at})
+	b, err := json.Marshal(place{hashQuestion(question), at})
 	if err != nil {
 		panic("unreachable: " + err.Error())
 	}
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// page is the part of a list from a cursor on, and the cursor behind it, "" at
+// cutPage returns the part of a list from a cursor on, and the cursor behind it, "" at
 // the end.
-func page[T any](list []T, size int, cursor string, question ...string) (part []T, next string, err error) {
-	from, err := offset(cursor, question...)
+func cutPage[T any](list []T, size int, cursor string, question ...string) (part []T, next string, err error) {
+	from, err := readCursor(cursor, question...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -66,7 +66,7 @@ func page[T any](list []T, size int, cursor string, question ...string) (part []
 // textPage is the part of a text from a cursor on, of whole lines where they are
 // not longer than a page.
 func textPage(s, cursor string, question ...string) (part, next string, err error) {
-	from, err := offset(cursor, question...)
+	from, err := readCursor(cursor, question...)
 	if err != nil {
 		return "", "", err
 	}

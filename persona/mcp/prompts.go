@@ -15,32 +15,32 @@ import (
 // listPrompts lists the roles: a prompt is who an agent is, the compiled role
 // and, where one is named, a profile.
 func (w World) listPrompts(ctx context.Context, cursor string) (*sdk.ListPromptsResult, error) {
-	roles, next, err := w.listed(ctx, cursor, func(a *okf.Atom) bool { return strings.EqualFold(strings.TrimSpace(a.Type), "role") })
+	roles, next, err := w.pageAtoms(ctx, cursor, func(a *okf.Atom) bool { return strings.EqualFold(strings.TrimSpace(a.Type), "role") })
 	if err != nil {
 		return nil, err
 	}
-	out := &sdk.ListPromptsResult{Cacheable: private(), Prompts: []*sdk.Prompt{}, NextCursor: next}
+	out := &sdk.ListPromptsResult{Cacheable: privateScope(), Prompts: []*sdk.Prompt{}, NextCursor: next}
 	for _, a := range roles {
-		p := &sdk.Prompt{Meta: meta(a), Arguments: []*sdk.PromptArgument{
+		p := &sdk.Prompt{Meta: atomMeta(a), Arguments: []*sdk.PromptArgument{
 			{Name: "profile", Description: "the persona profile to speak as: NAME or NAME@VERSION"},
 			{Name: "inline", Description: "true puts the bodies of the atoms into the prompt"},
 		}}
-		p.Name, _ = clean(string(a.ID), false)
-		p.Title, _ = clean(a.Title, true)
-		p.Description, _ = clean(a.Description, true)
+		p.Name, _ = cleanText(string(a.ID), false)
+		p.Title, _ = cleanText(a.Title, true)
+		p.Description, _ = cleanText(a.Description, true)
 		out.Prompts = append(out.Prompts, p)
 	}
 	return out, nil
 }
 
-// prompt is one role as a prompt.
-func (w World) prompt(ctx context.Context, in *sdk.GetPromptParams) (*sdk.GetPromptResult, error) {
+// rolePrompt is one role as a prompt.
+func (w World) rolePrompt(ctx context.Context, in *sdk.GetPromptParams) (*sdk.GetPromptResult, error) {
 	if err := promptArguments(in); err != nil {
-		return nil, wrong(err)
+		return nil, invalidParams(err)
 	}
 	c, err := w.Compile(ctx, in.Name)
 	if err != nil {
-		return nil, wrong(&fieldError{"name", err})
+		return nil, invalidParams(&fieldError{"name", err})
 	}
 	p := c.Persona
 	from := "the files"
@@ -54,12 +54,12 @@ func (w World) prompt(ctx context.Context, in *sdk.GetPromptParams) (*sdk.GetPro
 	if ref := in.Arguments["profile"]; ref != "" {
 		profile, err := w.Profile(ctx, ref)
 		if err != nil {
-			return nil, wrong(&fieldError{"profile", err})
+			return nil, invalidParams(&fieldError{"profile", err})
 		}
-		text += profile.speak()
+		text += profile.promptText()
 	}
-	title, _ := clean("The persona of "+p.Role.ID, false)
-	text, _ = clean(text, false)
+	title, _ := cleanText("The persona of "+p.Role.ID, false)
+	text, _ = cleanText(text, false)
 	return &sdk.GetPromptResult{Description: title, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil
 }
 
@@ -86,8 +86,8 @@ func promptArguments(in *sdk.GetPromptParams) error {
 	return fmt.Errorf("%s", strings.Join(bad, "\n"))
 }
 
-// speak is a profile as the end of a prompt.
-func (p Profile) speak() string {
+// promptText is a profile as the end of a prompt.
+func (p Profile) promptText() string {
 	head := fmt.Sprintf("\nYou speak as %s (%s, blob %s, %s).", p.Name, p.Fact.Path, p.Fact.Blob, cmp.Or(p.Fact.Confidence, "no confidence said"))
 	switch {
 	case p.Prompt != "":
@@ -100,7 +100,7 @@ func (p Profile) speak() string {
 
 // fenceText returns text between fences that are longer than any in it, marked.
 func fenceText(s string) string {
-	s, _ = clean(s, true)
+	s, _ = cleanText(s, true)
 	ticks := "```"
 	for strings.Contains(s, ticks) {
 		ticks += "`"

@@ -87,11 +87,11 @@ type whyOut struct {
 	Way    []served.Way `json:"way"`
 }
 
-// between limits a number.
-func between(p *jsonschema.Schema, lo, hi float64) { p.Minimum, p.Maximum = &lo, &hi }
+// limitNumber limits a number.
+func limitNumber(p *jsonschema.Schema, lo, hi float64) { p.Minimum, p.Maximum = &lo, &hi }
 
-// long limits a text, and wants one.
-func long(p *jsonschema.Schema, least, most int) { p.MinLength, p.MaxLength = &least, &most }
+// limitLength limits a text, and wants one.
+func limitLength(p *jsonschema.Schema, least, most int) { p.MinLength, p.MaxLength = &least, &most }
 
 // maxName is the longest name, and maxQuery the longest question, in bytes.
 const (
@@ -102,28 +102,28 @@ const (
 func requireFields(fields ...string) func(map[string]*jsonschema.Schema) {
 	return func(p map[string]*jsonschema.Schema) {
 		for _, f := range fields {
-			long(p[f], 1, maxName)
+			limitLength(p[f], 1, maxName)
 		}
 	}
 }
 
 func (w World) addReads(s *sdk.Server) {
-	add(s, spec{name: "search", title: "Search the bundle", use: "Find atoms by words, best first. Start here, then get what you need.",
+	addTool(s, spec{name: "search", title: "Search the bundle", use: "Find atoms by words, best first. Start here, then get what you need.",
 		limits: func(p map[string]*jsonschema.Schema) {
-			long(p["query"], 1, maxQuery)
-			between(p["limit"], 1, pageFacts)
-		}}, w.search)
-	add(s, spec{name: "get", title: "Get one atom", use: "Everything about one atom: its keys, its edges, where it is from, who verified it, and its body.", limits: requireFields("atom")}, w.get)
-	add(s, spec{name: "related", title: "Edges at an atom", use: "The edges at an atom, both ways, with the atoms at their far ends.", limits: requireFields("atom")}, w.findRelated)
-	add(s, spec{name: "expand", title: "Walk from an atom", use: "What can be reached from an atom, and by which edges.",
+			limitLength(p["query"], 1, maxQuery)
+			limitNumber(p["limit"], 1, pageFacts)
+		}}, w.searchAtoms)
+	addTool(s, spec{name: "get", title: "Get one atom", use: "Everything about one atom: its keys, its edges, where it is from, who verified it, and its body.", limits: requireFields("atom")}, w.getAtom)
+	addTool(s, spec{name: "related", title: "Edges at an atom", use: "The edges at an atom, both ways, with the atoms at their far ends.", limits: requireFields("atom")}, w.findRelated)
+	addTool(s, spec{name: "expand", title: "Walk from an atom", use: "What can be reached from an atom, and by which edges.",
 		limits: func(p map[string]*jsonschema.Schema) {
-			long(p["atom"], 1, maxName)
-			between(p["depth"], 1, maxDepth)
-		}}, w.expand)
-	add(s, spec{name: "why", title: "The way between two atoms", use: "The shortest way of edges between two atoms: why one matters to the other.", limits: requireFields("from", "to")}, w.why)
+			limitLength(p["atom"], 1, maxName)
+			limitNumber(p["depth"], 1, maxDepth)
+		}}, w.expandAtom)
+	addTool(s, spec{name: "why", title: "The way between two atoms", use: "The shortest way of edges between two atoms: why one matters to the other.", limits: requireFields("from", "to")}, w.findPath)
 }
 
-func (w World) search(ctx context.Context, in searchIn) (out searchOut, err error) {
+func (w World) searchAtoms(ctx context.Context, in searchIn) (out searchOut, err error) {
 	if strings.TrimSpace(in.Query) == "" {
 		return out, errors.New("query: want words to search for")
 	}
@@ -132,7 +132,7 @@ func (w World) search(ctx context.Context, in searchIn) (out searchOut, err erro
 		size = pageHits
 	}
 	question := []string{"search", in.Query, in.Type}
-	from, err := offset(in.Cursor, question...)
+	from, err := readCursor(in.Cursor, question...)
 	if err != nil {
 		return out, err
 	}
@@ -151,9 +151,9 @@ func (w World) search(ctx context.Context, in searchIn) (out searchOut, err erro
 	return out, nil
 }
 
-// atom finds an atom of the bundle as it stands; field is the argument it was
+// findAtom finds an atom of the bundle as it stands; field is the argument it was
 // named in.
-func (w World) atom(ctx context.Context, field, name string) (*okf.Graph, *okf.Atom, error) {
+func (w World) findAtom(ctx context.Context, field, name string) (*okf.Graph, *okf.Atom, error) {
 	g, err := w.Graph(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -181,8 +181,8 @@ func (e *fieldError) Error() string { return e.field + ": " + e.err.Error() }
 // Unwrap is what was wrong with it.
 func (e *fieldError) Unwrap() error { return e.err }
 
-func (w World) get(ctx context.Context, in getIn) (out getOut, err error) {
-	g, a, err := w.atom(ctx, "atom", in.Atom)
+func (w World) getAtom(ctx context.Context, in getIn) (out getOut, err error) {
+	g, a, err := w.findAtom(ctx, "atom", in.Atom)
 	if err != nil {
 		return out, err
 	}
@@ -192,7 +192,7 @@ func (w World) get(ctx context.Context, in getIn) (out getOut, err error) {
 	whole := served.WholeOf(g, a)
 	out = getOut{Atom: whole, OutTotal: len(whole.Out), InTotal: len(whole.In)}
 	out.Atom.Out, out.Atom.In = whole.Out[:min(maxEdges, len(whole.Out))], whole.In[:min(maxEdges, len(whole.In))]
-	body, _ := clean(string(a.Body()), true) // as a whole, so that no page ends inside of what is taken out
+	body, _ := cleanText(string(a.Body()), true) // as a whole, so that no page ends inside of what is taken out
 	out.Atom.Body, out.Next, err = textPage(body, in.Cursor, "get", string(a.ID), a.Blob)
 	return out, err
 }
@@ -202,13 +202,13 @@ func (w World) findRelated(ctx context.Context, in relatedIn) (out relatedOut, e
 	if err != nil {
 		return out, err
 	}
-	g, a, err := w.atom(ctx, "atom", in.Atom)
+	g, a, err := w.findAtom(ctx, "atom", in.Atom)
 	if err != nil {
 		return out, err
 	}
 	all := served.Related(g, a.ID, kinds...)
 	out = relatedOut{Of: served.FactOf(a), Total: len(all), Dangling: g.Dangling(a.ID)}
-	out.Edges, out.Next, err = page(all, pageFacts, in.Cursor, append([]string{"related", string(a.ID)}, in.Edges...)...)
+	out.Edges, out.Next, err = cutPage(all, pageFacts, in.Cursor, append([]string{"related", string(a.ID)}, in.Edges...)...)
 	return out, err
 }
 
@@ -220,12 +220,12 @@ func edgesOf(names []string) ([]okf.EdgeKind, error) {
 	return kinds, nil
 }
 
-func (w World) expand(ctx context.Context, in expandIn) (out expandOut, err error) {
+func (w World) expandAtom(ctx context.Context, in expandIn) (out expandOut, err error) {
 	kinds, err := edgesOf(in.Edges)
 	if err != nil {
 		return out, err
 	}
-	g, a, err := w.atom(ctx, "atom", in.Atom)
+	g, a, err := w.findAtom(ctx, "atom", in.Atom)
 	if err != nil {
 		return out, err
 	}
@@ -235,16 +235,16 @@ func (w World) expand(ctx context.Context, in expandIn) (out expandOut, err erro
 	all := served.Expand(g, a.ID, in.Depth, in.Directed, kinds...)
 	out = expandOut{Of: served.FactOf(a), Total: len(all)}
 	question := append([]string{"expand", string(a.ID), strconv.Itoa(in.Depth), strconv.FormatBool(in.Directed)}, in.Edges...)
-	out.Steps, out.Next, err = page(all, pageFacts, in.Cursor, question...)
+	out.Steps, out.Next, err = cutPage(all, pageFacts, in.Cursor, question...)
 	return out, err
 }
 
-func (w World) why(ctx context.Context, in whyIn) (out whyOut, err error) {
+func (w World) findPath(ctx context.Context, in whyIn) (out whyOut, err error) {
 	kinds, err := edgesOf(in.Edges)
 	if err != nil {
 		return out, err
 	}
-	g, from, err := w.atom(ctx, "from", in.From)
+	g, from, err := w.findAtom(ctx, "from", in.From)
 	if err != nil {
 		return out, err
 	}

@@ -41,9 +41,9 @@ func (w World) addResources(s *sdk.Server) {
 	})
 }
 
-// lists answers what a bundle that people edit cannot register beforehand: the
+// answerLists answers what a bundle that people edit cannot register beforehand: the
 // lists of resources and of prompts, and a prompt itself.
-func (w World) lists(next sdk.MethodHandler) sdk.MethodHandler {
+func (w World) answerLists(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch p := req.GetParams().(type) {
 		case *sdk.ListResourcesParams:
@@ -57,22 +57,22 @@ func (w World) lists(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 			return w.listPrompts(ctx, p.Cursor)
 		case *sdk.GetPromptParams:
-			return w.prompt(ctx, p)
+			return w.rolePrompt(ctx, p)
 		}
 		return next(ctx, method, req)
 	}
 }
 
-// listed is a page of the atoms that fit, by their ids, and the cursor behind it, "" at the
+// pageAtoms is a page of the atoms that fit, by their ids, and the cursor behind it, "" at the
 // end. A list goes on behind the last id that was told, whatever has come or gone since.
-func (w World) listed(ctx context.Context, cursor string, fits func(*okf.Atom) bool) (list []*okf.Atom, next string, err error) {
+func (w World) pageAtoms(ctx context.Context, cursor string, fits func(*okf.Atom) bool) (list []*okf.Atom, next string, err error) {
 	last, err := url.PathUnescape(cursor)
 	if err != nil {
-		return nil, "", wrong(errCursor)
+		return nil, "", invalidParams(errCursor)
 	}
 	g, err := w.Graph(ctx)
 	if err != nil {
-		return nil, "", wrong(err)
+		return nil, "", invalidParams(err)
 	}
 	for _, a := range g.Atoms() {
 		if fits(a) && (cursor == "" || string(a.ID) > last) {
@@ -88,26 +88,26 @@ func (w World) listed(ctx context.Context, cursor string, fits func(*okf.Atom) b
 }
 
 func (w World) listAtoms(ctx context.Context, cursor string) (*sdk.ListResourcesResult, error) {
-	list, next, err := w.listed(ctx, cursor, func(*okf.Atom) bool { return true })
+	list, next, err := w.pageAtoms(ctx, cursor, func(*okf.Atom) bool { return true })
 	if err != nil {
 		return nil, err
 	}
-	out := &sdk.ListResourcesResult{Cacheable: private(), Resources: []*sdk.Resource{}, NextCursor: next}
+	out := &sdk.ListResourcesResult{Cacheable: privateScope(), Resources: []*sdk.Resource{}, NextCursor: next}
 	for _, a := range list {
-		r := &sdk.Resource{URI: URI(a.ID), MIMEType: markdown, Meta: meta(a)}
-		r.Name, _ = clean(string(a.ID), false)
-		r.Title, _ = clean(a.Title, true)
-		r.Description, _ = clean(a.Description, true)
+		r := &sdk.Resource{URI: URI(a.ID), MIMEType: markdown, Meta: atomMeta(a)}
+		r.Name, _ = cleanText(string(a.ID), false)
+		r.Title, _ = cleanText(a.Title, true)
+		r.Description, _ = cleanText(a.Description, true)
 		out.Resources = append(out.Resources, r)
 	}
 	return out, nil
 }
 
-// meta is what goes with every atom.
-func meta(a *okf.Atom) sdk.Meta {
+// atomMeta is what goes with every atom.
+func atomMeta(a *okf.Atom) sdk.Meta {
 	m := sdk.Meta{"odd/path": a.Path, "odd/blob": a.Blob, "odd/type": a.Type, "odd/confidence": a.Confidence().String(), "odd/tier": string(a.Tier())}
 	for k, v := range m {
-		m[k], _ = clean(v.(string), false)
+		m[k], _ = cleanText(v.(string), false)
 	}
 	return m
 }
@@ -115,21 +115,21 @@ func meta(a *okf.Atom) sdk.Meta {
 func (w World) readAtom(ctx context.Context, uri string) (*sdk.ReadResourceResult, error) {
 	id, err := url.PathUnescape(strings.TrimPrefix(uri, atomScheme))
 	if err != nil {
-		return nil, wrong(errors.New("uri: " + err.Error()))
+		return nil, invalidParams(errors.New("uri: " + err.Error()))
 	}
 	g, err := w.Graph(ctx)
 	if err != nil {
-		return nil, wrong(err)
+		return nil, invalidParams(err)
 	}
 	a, err := g.Find(id)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "uri: " + showError(err)}
 	}
 	if len(a.Bytes()) == 0 {
-		return nil, wrong(errors.New("uri: the file changed while it was read; try again"))
+		return nil, invalidParams(errors.New("uri: the file changed while it was read; try again"))
 	}
-	text, hits := clean(string(a.Bytes()), true)
-	m := meta(a)
+	text, hits := cleanText(string(a.Bytes()), true)
+	m := atomMeta(a)
 	if len(hits) > 0 {
 		m["odd/marked"] = hits
 	}

@@ -102,12 +102,12 @@ func New(w World) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: Name, Title: "odd: governed knowledge", Version: w.Version}, &sdk.ServerOptions{
 		Instructions: about,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}},
-		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = private() },
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = privateScope() },
 	})
 	w.addReads(s)
 	w.addWork(s)
 	w.addResources(s)
-	s.AddReceivingMiddleware(w.lists, cleanErrors)
+	s.AddReceivingMiddleware(w.answerLists, cleanErrors)
 	return s
 }
 
@@ -126,18 +126,18 @@ func cleanErrors(next sdk.MethodHandler) sdk.MethodHandler {
 // cleanFault is an error of the protocol as it may be told.
 func cleanFault(e *jsonrpc.Error) *jsonrpc.Error {
 	out := &jsonrpc.Error{Code: e.Code}
-	out.Message, _ = clean(e.Message, false)
+	out.Message, _ = cleanText(e.Message, false)
 	if len(e.Data) > 0 {
 		var v any
 		if json.Unmarshal(e.Data, &v) == nil {
-			out.Data, _ = document(v, false)
+			out.Data, _ = formatDocument(v, false)
 		}
 	}
 	return out
 }
 
-// private is the scope of every answer: what a bundle says now is its own users'.
-func private() sdk.Cacheable { return sdk.Cacheable{CacheScope: "private"} }
+// privateScope is the scope of every answer: what a bundle says now is its own users'.
+func privateScope() sdk.Cacheable { return sdk.Cacheable{CacheScope: "private"} }
 
 // spec is a tool before it is registered. limits may narrow the schema of its
 // input; governing is for text that binds its reader, which is not marked.
@@ -148,15 +148,15 @@ type spec struct {
 	governing        bool
 }
 
-// add registers a tool whose schemas are those of its Go types.
-func add[In, Out any](s *sdk.Server, t spec, call func(context.Context, In) (Out, error)) {
+// addTool registers a tool whose schemas are those of its Go types.
+func addTool[In, Out any](s *sdk.Server, t spec, call func(context.Context, In) (Out, error)) {
 	in, out := schemaOf[In](), schemaOf[Out]()
 	if t.limits != nil {
 		t.limits(in.Properties)
 	}
 	for _, name := range []string{"marked", "cut"} {
 		if out.Properties != nil {
-			out.Properties[name] = &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string"}, Description: notes()[name]}
+			out.Properties[name] = &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string"}, Description: fieldNotes()[name]}
 		}
 	}
 	args := readArguments(in)
@@ -171,7 +171,7 @@ func add[In, Out any](s *sdk.Server, t spec, call func(context.Context, In) (Out
 		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &no, OpenWorldHint: &no}}
 	s.AddTool(def, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		var in In
-		err := args.read(r.Params.Arguments, &in)
+		err := args.decodeInto(r.Params.Arguments, &in)
 		var out Out
 		if err == nil {
 			out, err = call(ctx, in)
@@ -179,7 +179,7 @@ func add[In, Out any](s *sdk.Server, t spec, call func(context.Context, In) (Out
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return answer(t, out, err)
+		return formatAnswer(t, out, err)
 	})
 }
 
@@ -209,7 +209,7 @@ func singleTypes(s *jsonschema.Schema) {
 	}
 }
 
-func notes() map[string]string {
+func fieldNotes() map[string]string {
 	return map[string]string{
 		"marked": "kinds of instruction-like text that were found and marked in this answer",
 		"cut":    "fields that were longer than an answer may be, and were cut",
@@ -225,14 +225,14 @@ func schemaOf[T any]() *jsonschema.Schema {
 	return s
 }
 
-// wrong is an error of the protocol: what was asked for by name is not there.
-func wrong(err error) error {
+// invalidParams returns an error of the protocol: what was asked for by name is not there.
+func invalidParams(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: showError(err)}
 }
 
 // showError returns an error as it is shown: what it quotes is data, too.
 func showError(err error) string {
-	text, _ := clean(err.Error(), true)
+	text, _ := cleanText(err.Error(), true)
 	var refused interface{ Refused() string }
 	if errors.As(err, &refused) {
 		return "refused [" + refused.Refused() + "]: " + text

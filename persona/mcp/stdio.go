@@ -23,7 +23,7 @@ func Stdio(in io.Reader, out io.Writer) sdk.Transport {
 	p := &pipe{out: out, open: map[jsonrpc.ID]bool{}}
 	p.idle = sync.NewCond(&p.mu)
 	r, w := io.Pipe()
-	go func() { w.CloseWithError(p.feed(bufio.NewReaderSize(in, 64<<10), w)) }()
+	go func() { w.CloseWithError(p.feedLines(bufio.NewReaderSize(in, 64<<10), w)) }()
 	return &sdk.IOTransport{Reader: r, Writer: p, MaxLineLength: maxLine + 1}
 }
 
@@ -41,26 +41,26 @@ type cancelled struct {
 	RequestID any `json:"requestId"`
 }
 
-// feed hands the lines that are messages on to w, until in ends and every call
+// feedLines hands the lines that are messages on to w, until in ends and every call
 // is answered.
-func (p *pipe) feed(in *bufio.Reader, w io.Writer) error {
+func (p *pipe) feedLines(in *bufio.Reader, w io.Writer) error {
 	for {
 		line, long, err := readLine(in)
 		switch {
 		case long:
-			p.fault(jsonrpc.CodeParseError, "the line is longer than 4 MiB")
+			p.answerFault(jsonrpc.CodeParseError, "the line is longer than 4 MiB")
 		case len(bytes.TrimSpace(line)) == 0:
 		case bytes.TrimSpace(line)[0] != '{' || !json.Valid(line):
-			p.fault(jsonrpc.CodeParseError, "the line is no JSON object")
-		case !p.take(line):
-			p.fault(jsonrpc.CodeInvalidRequest, "the line is no message of JSON-RPC 2.0")
+			p.answerFault(jsonrpc.CodeParseError, "the line is no JSON object")
+		case !p.takeCall(line):
+			p.answerFault(jsonrpc.CodeInvalidRequest, "the line is no message of JSON-RPC 2.0")
 		default:
 			if _, err := w.Write(append(bytes.TrimRight(line, "\r\n"), '\n')); err != nil {
 				return err
 			}
 		}
 		if err != nil {
-			p.drain()
+			p.awaitAnswers()
 			return err
 		}
 	}
@@ -81,9 +81,9 @@ func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
 	}
 }
 
-// take notes a call that wants an answer; false is a line that is no message. It
+// takeCall notes a call that wants an answer; false is a line that is no message. It
 // is read as the server will read it, so that both mean the same call.
-func (p *pipe) take(line []byte) bool {
+func (p *pipe) takeCall(line []byte) bool {
 	m, err := jsonrpc.DecodeMessage(bytes.TrimSpace(line))
 	if err != nil {
 		return false
@@ -106,8 +106,8 @@ func (p *pipe) take(line []byte) bool {
 	return true
 }
 
-// fault answers a line that could not be read.
-func (p *pipe) fault(code int, why string) {
+// answerFault answers a line that could not be read.
+func (p *pipe) answerFault(code int, why string) {
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": why}})
 	if err != nil {
 		panic("unreachable: " + err.Error())
@@ -117,8 +117,8 @@ func (p *pipe) fault(code int, why string) {
 	_, _ = p.out.Write(append(b, '\n')) // a client that reads no more is gone, which the next answer finds
 }
 
-// drain waits until every call is answered, or nobody reads answers any more.
-func (p *pipe) drain() {
+// awaitAnswers waits until every call is answered, or nobody reads answers any more.
+func (p *pipe) awaitAnswers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.open) > 0 && !p.shut {

@@ -79,33 +79,33 @@ type proposeIn struct {
 }
 
 func (w World) addWork(s *sdk.Server) {
-	add(s, spec{name: "compile_persona", title: "Compile a role", use: "Compile a role's part of the graph: its teams, processes, policies, systems and terms, with what it was compiled from.",
-		limits: requireFields("role")}, w.compile)
-	add(s, spec{name: "context", title: "What to read first", use: "What to read before asking: lease, decisions, artifacts, progress and signals, for one task or in general."}, w.context)
-	add(s, spec{name: "board_list", title: "The board", use: "The tasks on the board, in the order in which they would be drained.",
+	addTool(s, spec{name: "compile_persona", title: "Compile a role", use: "Compile a role's part of the graph: its teams, processes, policies, systems and terms, with what it was compiled from.",
+		limits: requireFields("role")}, w.compileRole)
+	addTool(s, spec{name: "context", title: "What to read first", use: "What to read before asking: lease, decisions, artifacts, progress and signals, for one task or in general."}, w.readContext)
+	addTool(s, spec{name: "board_list", title: "The board", use: "The tasks on the board, in the order in which they would be drained.",
 		limits: func(p map[string]*jsonschema.Schema) {
 			for _, st := range board.States() {
 				p["state"].Enum = append(p["state"].Enum, string(st))
 			}
-		}}, w.board)
-	add(s, spec{name: "task_propose", title: "Propose a task", writes: true,
+		}}, w.listBoard)
+	addTool(s, spec{name: "task_propose", title: "Propose a task", writes: true,
 		use: "File a task in backlog, as an agent; a person decides whether it becomes ready, and only a person gives it commands. Refused without a live session.",
 		limits: func(p map[string]*jsonschema.Schema) {
-			long(p["title"], 1, 200)
+			limitLength(p["title"], 1, 200)
 			for _, f := range []string{"id", "description", "kind", "role", "priority"} {
-				long(p[f], 1, maxName)
+				limitLength(p[f], 1, maxName)
 			}
 			most := 50
 			for _, f := range []string{"dependencies", "acceptance", "inputs", "paths"} {
 				p[f].MaxItems = &most
 			}
-			long(p["body"], 0, 64<<10)
+			limitLength(p["body"], 0, 64<<10)
 			p["priority"].Enum = []any{"p0", "p1", "p2", "p3"}
-		}}, w.propose)
+		}}, w.proposeTask)
 	w.addAnchor(s)
 }
 
-func (w World) compile(ctx context.Context, in compileIn) (out compileOut, err error) {
+func (w World) compileRole(ctx context.Context, in compileIn) (out compileOut, err error) {
 	c, err := w.Compile(ctx, in.Role)
 	if err != nil {
 		return out, &fieldError{"role", err}
@@ -115,12 +115,12 @@ func (w World) compile(ctx context.Context, in compileIn) (out compileOut, err e
 	for _, it := range append([]persona.Item{p.Role}, p.Items...) {
 		out.Items = append(out.Items, item{it.Section, it.ID, it.Path, it.Blob, it.Confidence, it.Tier, it.Owned})
 	}
-	text, _ := clean(string(p.Markdown(c.Graph, in.Inline)), true)
+	text, _ := cleanText(string(p.Markdown(c.Graph, in.Inline)), true)
 	out.Markdown, out.Next, err = textPage(text, in.Cursor, "compile_persona", p.Role.ID, out.Digest, fmt.Sprint(in.Inline))
 	return out, err
 }
 
-func (w World) context(ctx context.Context, in contextIn) (out contextOut, err error) {
+func (w World) readContext(ctx context.Context, in contextIn) (out contextOut, err error) {
 	data, text, err := w.Context(ctx, in.Task)
 	if err != nil {
 		return out, err
@@ -133,19 +133,19 @@ func (w World) context(ctx context.Context, in contextIn) (out contextOut, err e
 	return out, json.Unmarshal(b, &out.Context)
 }
 
-func (w World) board(ctx context.Context, in boardIn) (out boardOut, err error) {
+func (w World) listBoard(ctx context.Context, in boardIn) (out boardOut, err error) {
 	all, err := w.Board(ctx, BoardQuery{State: board.State(in.State), Done: in.All})
 	if err != nil {
 		return out, err
 	}
 	out.Total = len(all)
-	out.Tasks, out.Next, err = page(all, pageFacts, in.Cursor, "board_list", in.State, fmt.Sprint(in.All))
+	out.Tasks, out.Next, err = cutPage(all, pageFacts, in.Cursor, "board_list", in.State, fmt.Sprint(in.All))
 	return out, err
 }
 
-// propose files what an agent may say of a task. Commands, budgets and the
+// proposeTask files what an agent may say of a task. Commands, budgets and the
 // contract are a person's, and the tool has no field for them.
-func (w World) propose(ctx context.Context, in proposeIn) (Proposed, error) {
+func (w World) proposeTask(ctx context.Context, in proposeIn) (Proposed, error) {
 	if strings.TrimSpace(okf.Visible(in.Title)) == "" {
 		return Proposed{}, errors.New("title: want a few words")
 	}
