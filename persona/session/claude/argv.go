@@ -23,8 +23,8 @@ const (
 	socketFile   = "gate"
 )
 
-// open makes ready what every invocation needs: the desk, the gate and the files.
-func (s Substrate) open(ctx context.Context, r session.Request) (*talk, error) {
+// openTalk makes ready what every invocation needs: the desk, the gate and the files.
+func (s Substrate) openTalk(ctx context.Context, r session.Request) (*talk, error) {
 	if len(s.Argv) == 0 {
 		s.Argv = []string{"claude"}
 	}
@@ -41,22 +41,22 @@ func (s Substrate) open(ctx context.Context, r session.Request) (*talk, error) {
 	if t.desk, t.clear, err = exec.Place(ctx, r); err != nil {
 		return nil, err
 	}
-	if err := t.furnish(); err != nil {
+	if err := t.writeFiles(); err != nil {
 		t.close()
 		return nil, err
 	}
 	return t, nil
 }
 
-// furnish makes the gate and the files beside the desk.
-func (t *talk) furnish() (err error) {
+// writeFiles makes the gate and the files beside the desk.
+func (t *talk) writeFiles() (err error) {
 	if t.dir, err = os.MkdirTemp(filepath.Dir(t.desk.Tree), "odd-"); err != nil {
 		return err
 	}
-	if t.gate, err = listen(filepath.Join(t.dir, socketFile), judge{desk: t.desk, permits: t.r.Permits, own: t.own().Callable(), servers: t.handed}); err != nil {
+	if t.gate, err = openGate(filepath.Join(t.dir, socketFile), judge{desk: t.desk, permits: t.r.Permits, own: t.ownServer().Callable(), servers: t.handed}); err != nil {
 		return err
 	}
-	for name, v := range map[string]any{settingsFile: t.settings(), serversFile: map[string]any{"mcpServers": t.servers()}} {
+	for name, v := range map[string]any{settingsFile: t.hookSettings(), serversFile: map[string]any{"mcpServers": t.serverConfigs()}} {
 		b, err := json.MarshalIndent(v, "", "  ")
 		if err == nil {
 			err = os.WriteFile(filepath.Join(t.dir, name), append(b, '\n'), 0o600)
@@ -78,11 +78,11 @@ func (t *talk) close() {
 	t.clear()
 }
 
-// argv is one invocation's, with what is left after spent; no says that nothing is.
-func (t *talk) argv(spent session.Usage) (argv []string, no *session.Emission) {
+// buildArgv returns one invocation's, with what is left after spent; no says that nothing is.
+func (t *talk) buildArgv(spent session.Usage) (argv []string, no *session.Emission) {
 	argv = append(slices.Clone(t.s.Argv), "-p", "--output-format", "stream-json", "--verbose", "--input-format", "text")
 	if t.thread == "" {
-		t.thread = uuid(t.r)
+		t.thread = conversationID(t.r)
 		argv = append(argv, "--session-id", t.thread)
 	} else {
 		argv = append(argv, "--resume="+t.thread)
@@ -102,16 +102,16 @@ func (t *talk) argv(spent session.Usage) (argv []string, no *session.Emission) {
 	if t.s.Model != "" {
 		argv = append(argv, "--model", t.s.Model)
 	}
-	tools, allowed := t.tools()
+	tools, allowed := t.listTools()
 	return append(argv, "--permission-mode", "dontAsk",
 		"--tools", strings.Join(tools, ","), "--allowedTools", strings.Join(allowed, ","), "--disallowedTools", strings.Join(refusedTools(tools), ","),
 		"--settings", filepath.Join(t.dir, settingsFile), "--setting-sources", "",
 		"--mcp-config", filepath.Join(t.dir, serversFile), "--strict-mcp-config", "--disable-slash-commands"), nil
 }
 
-// tools are the program's own that the session has, and what of them and of the
+// listTools returns the program's own that the session has, and what of them and of the
 // servers runs without being asked for.
-func (t *talk) tools() (tools, allowed []string) {
+func (t *talk) listTools() (tools, allowed []string) {
 	tools = []string{"Read", "Grep", "Glob"}
 	if c := t.r.Contract; c.Role == "" || c.Mutates {
 		tools = append(tools, "Edit", "Write")
@@ -131,7 +131,7 @@ func (t *talk) tools() (tools, allowed []string) {
 		allowed = append(allowed, s.Callable()...)
 	}
 	if t.r.Graph != nil {
-		allowed = append(allowed, "mcp__"+t.own().Name)
+		allowed = append(allowed, "mcp__"+t.ownServer().Name)
 	}
 	return tools, allowed
 }
@@ -144,8 +144,8 @@ func refusedTools(tools []string) []string {
 	return slices.DeleteFunc(all, func(name string) bool { return slices.Contains(tools, name) })
 }
 
-// settings have nothing but the hook, and keep nothing that the session does not need.
-func (t *talk) settings() map[string]any {
+// hookSettings have nothing but the hook, and keep nothing that the session does not need.
+func (t *talk) hookSettings() map[string]any {
 	type object = map[string]any
 	command := quoteWord(t.s.Odd) + " anchor gate --hook claude --ask " + quoteWord(t.gate.socket)
 	hook := object{"type": "command", "command": command, "timeout": hookSeconds, "onFailure": "block"}
@@ -161,15 +161,15 @@ func (t *talk) settings() map[string]any {
 // hookSeconds is how long the program waits for its hook; odd's own answers sooner.
 const hookSeconds = 5
 
-// own is odd's server over the bundle as the desk has it.
-func (t *talk) own() servers.Spec { return servers.Own(t.s.Odd, t.desk.Tree) }
+// ownServer is odd's server over the bundle as the desk has it.
+func (t *talk) ownServer() servers.Spec { return servers.Own(t.s.Odd, t.desk.Tree) }
 
-// servers are the contract's, and the bundle as the desk has it.
-func (t *talk) servers() map[string]any {
+// serverConfigs are the contract's, and the bundle as the desk has it.
+func (t *talk) serverConfigs() map[string]any {
 	out := map[string]any{}
 	all := slices.Clone(t.handed)
 	if t.r.Graph != nil {
-		all = append(all, t.own())
+		all = append(all, t.ownServer())
 	}
 	for _, s := range all {
 		one := map[string]any{"type": "http", "url": s.URL}
@@ -188,23 +188,23 @@ func (t *talk) servers() map[string]any {
 	return out
 }
 
-// environment is all that the program sees of one: it is told to speak to nobody but
+// buildEnv returns all that the program sees of one: it is told to speak to nobody but
 // its model.
-func (t *talk) environment() []string {
+func (t *talk) buildEnv() []string {
 	return append(exec.Surroundings(t.s.Environ, t.s.Env, t.desk, t.r),
 		"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
 }
 
-// readable are the places beside the desk that the program needs.
-func (t *talk) readable() []string {
+// readablePlaces are the places beside the desk that the program needs.
+func (t *talk) readablePlaces() []string {
 	return append(slices.Clip(t.read), t.dir, t.s.Odd)
 }
 
 // quoteWord returns a word as every shell takes it whole.
 func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// uuid names a conversation by what the session is, so that two are never one.
-func uuid(r session.Request) string {
+// conversationID names a conversation by what the session is, so that two are never one.
+func conversationID(r session.Request) string {
 	s := sha256.Sum256(fmt.Appendf(nil, "odd conversation\x00%s\x00%s\x00%s\x00%d\x00%d\x00%s", r.Run, r.Task, r.Role, r.Member, r.Try, r.Step))
 	s[6], s[8] = s[6]&0x0f|0x80, s[8]&0x3f|0x80 // RFC 9562: a form of our own
 	return fmt.Sprintf("%x-%x-%x-%x-%x", s[:4], s[4:6], s[6:8], s[8:10], s[10:16])

@@ -91,19 +91,19 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	if e, ok := r.BeginTurn(ctx, spent); !ok {
 		return e, nil
 	}
-	t, err := s.open(ctx, r)
+	t, err := s.openTalk(ctx, r)
 	if err != nil {
 		return session.Emission{}, fmt.Errorf("substrate claude: %w", err)
 	}
 	defer t.close()
-	e, err := t.invoke(ctx, r.Brief, spent)
+	e, err := t.runOnce(ctx, r.Brief, spent)
 	if err != nil || !hasNoResult(e) || ctx.Err() != nil {
 		return e, err
 	}
 	if no, ok := r.BeginTurn(ctx, e.Usage); !ok {
 		return t.signEmission(no, e.Usage), nil
 	}
-	return t.invoke(ctx, []byte(nudge), e.Usage)
+	return t.runOnce(ctx, []byte(nudge), e.Usage)
 }
 
 // hasNoResult reports a result that holds nothing for odd, where one more turn may
@@ -129,9 +129,9 @@ type talk struct {
 	clear  func()
 }
 
-// invoke runs the program once. What it costs is added to spent.
-func (t *talk) invoke(ctx context.Context, brief []byte, spent session.Usage) (session.Emission, error) {
-	argv, no := t.argv(spent)
+// runOnce runs the program once. What it costs is added to spent.
+func (t *talk) runOnce(ctx context.Context, brief []byte, spent session.Usage) (session.Emission, error) {
+	argv, no := t.buildArgv(spent)
 	if no != nil {
 		return t.signEmission(*no, spent), nil
 	}
@@ -139,21 +139,21 @@ func (t *talk) invoke(ctx context.Context, brief []byte, spent session.Usage) (s
 	defer cancel(nil)
 	out := &stream{t: t, full: func() { cancel(errTooLarge) }}
 	said := exec.NewTalk()
-	held, err := t.s.Cage.Run(ctx, cage.Program{OwnSockets: true, Argv: argv, Dir: t.desk.Tree, Env: t.environment(), Stdin: bytes.NewReader(brief), Stdout: out, Stderr: said,
-		Desk: t.desk, Network: t.s.Network, Read: t.readable(), Write: []string{t.gate.socket}})
-	out.end()
+	held, err := t.s.Cage.Run(ctx, cage.Program{OwnSockets: true, Argv: argv, Dir: t.desk.Tree, Env: t.buildEnv(), Stdin: bytes.NewReader(brief), Stdout: out, Stderr: said,
+		Desk: t.desk, Network: t.s.Network, Read: t.readablePlaces(), Write: []string{t.gate.socket}})
+	out.readLastLine()
 	var unheld *cage.Unheld
 	if errors.As(err, &unheld) {
 		return session.Emission{}, fmt.Errorf("substrate claude: %w", err)
 	}
 	t.held = held.String()
 	t.said = append(t.said, said.Text()...)
-	t.calls = append(t.calls, t.gate.settle(out.calls)...)
-	e := out.outcome(ctx, err, said)
+	t.calls = append(t.calls, t.gate.addCodes(out.calls)...)
+	e := out.buildEmission(ctx, err, said)
 	if t.kept && out.result != nil {
-		t.thread = out.thread(t.thread)
+		t.thread = out.threadName(t.thread)
 	}
-	used := out.usage(t.s)
+	used := out.sumUsage(t.s)
 	if errors.As(err, new(*cage.NotStarted)) {
 		used.CostKnown = true // nothing ran
 	}

@@ -234,7 +234,7 @@ func TestSharedActions(t *testing.T) {
 		case policy.Fetch:
 			c.tool, c.input["url"] = "WebFetch", text("https://"+row.Host+"/")
 		}
-		if err := j.allows(c); policy.CodeOf(err) != row.Code {
+		if err := j.allowCall(c); policy.CodeOf(err) != row.Code {
 			t.Errorf("%s %q %q: %v, want %q", c.tool, row.Paths, row.Argv, err, row.Code)
 		}
 	}
@@ -313,7 +313,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s is not in %s", want, argv)
 		}
 	}
-	if c := NotTwice(r); c != uuid(r) {
+	if c := NotTwice(r); c != conversationID(r) {
 		t.Error(c)
 	}
 }
@@ -322,10 +322,10 @@ func TestResume(t *testing.T) {
 func NotTwice(r session.Request) string {
 	other := r
 	other.Try++
-	if uuid(other) == uuid(r) || !uuidForm().MatchString(uuid(r)) {
+	if conversationID(other) == conversationID(r) || !uuidForm().MatchString(conversationID(r)) {
 		return "not a name"
 	}
-	return uuid(r)
+	return conversationID(r)
 }
 
 // TestGateClosed: nobody answers, and that is no yes.
@@ -336,7 +336,7 @@ func TestGateClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	g, err := listen(filepath.Join(dir, "s"), judge{desk: session.Desk{Tree: dir}, permits: func(policy.Action) error { return nil }})
+	g, err := openGate(filepath.Join(dir, "s"), judge{desk: session.Desk{Tree: dir}, permits: func(policy.Action) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,8 +362,8 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := &stream{t: &talk{}, full: func() {}}
 		_, _ = s.Write(b)
-		s.end()
-		if u := s.usage(Substrate{}); u.Turns < 1 || u.Cost < 0 || !u.CostKnown && u.Cost != 0 {
+		s.readLastLine()
+		if u := s.sumUsage(Substrate{}); u.Turns < 1 || u.Cost < 0 || !u.CostKnown && u.Cost != 0 {
 			t.Errorf("%+v", u)
 		}
 		_, _ = readCall(b)

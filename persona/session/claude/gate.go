@@ -29,7 +29,7 @@ type Answer struct {
 // Ask hands a hook's call to the session's odd that listens at socket, and returns
 // its answer. An error is no yes.
 func Ask(ctx context.Context, socket string, call []byte) (Answer, error) {
-	at, done, err := short(socket)
+	at, done, err := shortPath(socket)
 	if err != nil {
 		return Answer{}, fmt.Errorf("the session's odd does not listen: %w", err)
 	}
@@ -61,9 +61,9 @@ func Ask(ctx context.Context, socket string, call []byte) (Answer, error) {
 // mostPath is how long a socket's path may be everywhere.
 const mostPath = 100
 
-// short is another path of a socket where its own is longer than the system takes: by
+// shortPath is another path of a socket where its own is longer than the system takes: by
 // the folder's descriptor, which is open until done.
-func short(socket string) (at string, done func(), err error) {
+func shortPath(socket string) (at string, done func(), err error) {
 	const mine = "/proc/self/fd"
 	if _, err := os.Stat(mine); err != nil || len(socket) <= mostPath {
 		return socket, func() {}, nil
@@ -87,9 +87,9 @@ type gate struct {
 	done   sync.WaitGroup
 }
 
-// listen opens the gate at a path that is not there yet.
-func listen(socket string, j judge) (*gate, error) {
-	at, done, err := short(socket)
+// openGate opens the gate at a path that is not there yet.
+func openGate(socket string, j judge) (*gate, error) {
+	at, done, err := shortPath(socket)
 	if err != nil {
 		return nil, fmt.Errorf("the gate: %w", err)
 	}
@@ -100,11 +100,11 @@ func listen(socket string, j judge) (*gate, error) {
 	}
 	line.SetUnlinkOnClose(false) // its folder goes with the session
 	g := &gate{socket: socket, judge: j, line: line, open: map[net.Conn]bool{}, denied: map[string]string{}}
-	g.done.Go(g.serve)
+	g.done.Go(g.acceptCalls)
 	return g, nil
 }
 
-func (g *gate) serve() {
+func (g *gate) acceptCalls() {
 	for {
 		conn, err := g.line.Accept()
 		if err != nil {
@@ -120,12 +120,12 @@ func (g *gate) serve() {
 			conn.Close()
 			return
 		}
-		g.done.Go(func() { g.answer(conn) })
+		g.done.Go(func() { g.answerCall(conn) })
 	}
 }
 
-// answer reads one call and says yes or no.
-func (g *gate) answer(conn net.Conn) {
+// answerCall reads one call and says yes or no.
+func (g *gate) answerCall(conn net.Conn) {
 	defer func() {
 		conn.Close()
 		g.mu.Lock()
@@ -137,18 +137,18 @@ func (g *gate) answer(conn net.Conn) {
 		return
 	}
 	g.mu.Lock()
-	a := g.decide(b)
+	a := g.decideCall(b)
 	g.mu.Unlock()
 	if out, err := json.Marshal(a); err == nil {
 		_, _ = conn.Write(append(out, '\n'))
 	}
 }
 
-// decide judges a call and keeps the code of a no.
-func (g *gate) decide(b []byte) Answer {
+// decideCall judges a call and keeps the code of a no.
+func (g *gate) decideCall(b []byte) Answer {
 	c, err := readCall(b)
 	if err == nil {
-		err = g.judge.allows(c)
+		err = g.judge.allowCall(c)
 	}
 	if err == nil {
 		return Answer{Allow: true}
@@ -164,8 +164,8 @@ func (g *gate) decide(b []byte) Answer {
 	return a
 }
 
-// settle gives the calls that the stream told the codes of those the gate refused.
-func (g *gate) settle(calls []told) []session.Call {
+// addCodes gives the calls that the stream told the codes of those the gate refused.
+func (g *gate) addCodes(calls []told) []session.Call {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var out []session.Call

@@ -50,8 +50,8 @@ func readCall(b []byte) (c call, err error) {
 	return c, nil
 }
 
-// text is a member of the input that is a string, "" where there is none.
-func (c call) text(name string) (s string, err error) {
+// inputText is a member of the input that is a string, "" where there is none.
+func (c call) inputText(name string) (s string, err error) {
 	if raw, ok := c.input[name]; ok && json.Unmarshal(raw, &s) != nil {
 		err = fmt.Errorf("tool_input: %s is no string", name)
 	}
@@ -66,17 +66,17 @@ type judge struct {
 	servers []servers.Spec
 }
 
-// allows is nil where a call may happen. A tool that nobody knows may not.
-func (j judge) allows(c call) error {
+// allowCall is nil where a call may happen. A tool that nobody knows may not.
+func (j judge) allowCall(c call) error {
 	switch {
 	case slices.Contains([]string{"Read", "Grep", "Glob", "LS", "NotebookRead"}, c.tool):
-		return j.reads(c)
+		return j.allowRead(c)
 	case slices.Contains([]string{"Edit", "Write", "MultiEdit", "NotebookEdit"}, c.tool):
-		return j.writes(c)
+		return j.allowWrite(c)
 	case slices.Contains([]string{"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "ToolSearch"}, c.tool), slices.Contains(j.own, c.tool):
 		return nil
 	case c.tool == "Bash":
-		return j.executes(c)
+		return j.allowCommand(c)
 	case c.tool == "WebFetch":
 		return policy.Refuse("host_not_allowed", "the web is asked by no tool of this program")
 	}
@@ -89,11 +89,11 @@ func (j judge) allows(c call) error {
 	return policy.Refuse("unknown_tool", "nobody has said what the tool %q does", c.tool)
 }
 
-// writes asks for the one file that the call names.
-func (j judge) writes(c call) error {
+// allowWrite asks for the one file that the call names.
+func (j judge) allowWrite(c call) error {
 	var names []string
 	for _, name := range []string{"file_path", "notebook_path"} {
-		s, err := c.text(name)
+		s, err := c.inputText(name)
 		if err != nil {
 			return err
 		}
@@ -104,25 +104,25 @@ func (j judge) writes(c call) error {
 	if len(names) != 1 {
 		return policy.Refuse("bad_arguments", "the call does not name one file")
 	}
-	rel, err := exec.Within(j.desk.Tree, j.from(c), names[0])
+	rel, err := exec.Within(j.desk.Tree, j.startDir(c), names[0])
 	if err != nil {
 		return err
 	}
 	return j.permits(policy.Action{Kind: policy.Write, Paths: []string{rel}})
 }
 
-// from is the folder relative names start in.
-func (j judge) from(c call) string {
+// startDir is the folder relative names start in.
+func (j judge) startDir(c call) string {
 	if filepath.IsAbs(c.cwd) {
 		return c.cwd
 	}
 	return j.desk.Tree
 }
 
-// executes takes a command that is one of plain words, the same in every shell, and
+// allowCommand takes a command that is one of plain words, the same in every shell, and
 // runs where the desk is.
-func (j judge) executes(c call) error {
-	line, err := c.text("command")
+func (j judge) allowCommand(c call) error {
+	line, err := c.inputText("command")
 	if err != nil {
 		return err
 	}
@@ -139,13 +139,13 @@ func (j judge) executes(c call) error {
 	return j.permits(policy.Action{Kind: policy.Run, Argv: argv, Longer: true, In: j.desk.Place()})
 }
 
-// reads lets the program look at its desk, wherever the links lead, and at nothing else.
-func (j judge) reads(c call) error {
+// allowRead lets the program look at its desk, wherever the links lead, and at nothing else.
+func (j judge) allowRead(c call) error {
 	for _, name := range []string{"file_path", "notebook_path", "path", "pattern"} {
 		if name == "pattern" && c.tool != "Glob" {
 			continue
 		}
-		s, err := c.text(name)
+		s, err := c.inputText(name)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (j judge) reads(c call) error {
 		if s == "" {
 			continue
 		}
-		rel, ok := j.onDesk(j.from(c), s)
+		rel, ok := j.onDesk(j.startDir(c), s)
 		if !ok {
 			return policy.Refuse("path_outside_repo", "%q lies outside of the desk, and only what is on it is read", s)
 		}

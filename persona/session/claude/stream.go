@@ -105,7 +105,7 @@ func (s *stream) Write(p []byte) (int, error) {
 		}
 		s.line = append(s.line, line...)
 		if whole {
-			s.hear(s.line)
+			s.readEvent(s.line)
 			s.line = s.line[:0]
 		}
 		rest = after
@@ -113,13 +113,13 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end reads a last line without an end.
-func (s *stream) end() {
-	s.hear(s.line)
+// readLastLine reads a last line without an end.
+func (s *stream) readLastLine() {
+	s.readEvent(s.line)
 	s.line = nil
 }
 
-func (s *stream) hear(line []byte) {
+func (s *stream) readEvent(line []byte) {
 	var e event
 	if json.Unmarshal(line, &e) != nil {
 		return
@@ -134,9 +134,9 @@ func (s *stream) hear(line []byte) {
 		if m := e.Message.Model; m != "" && !strings.HasPrefix(m, "<") { // <synthetic>: the program's own words
 			s.model = m
 		}
-		s.parts(e.Message.Content)
+		s.noteParts(e.Message.Content)
 	case "user":
-		s.parts(e.Message.Content)
+		s.noteParts(e.Message.Content)
 	case "rate_limit_event":
 		if e.Limit.Status == "rejected" {
 			s.limit = "the limit of " + okf.Visible(e.Limit.Type) + " is reached"
@@ -149,8 +149,8 @@ func (s *stream) hear(line []byte) {
 	}
 }
 
-// parts notes what a message says and does.
-func (s *stream) parts(content json.RawMessage) {
+// noteParts notes what a message says and does.
+func (s *stream) noteParts(content json.RawMessage) {
 	var list []part
 	if json.Unmarshal(content, &list) != nil {
 		return
@@ -159,17 +159,17 @@ func (s *stream) parts(content json.RawMessage) {
 		switch p.Type {
 		case "text":
 			s.text = p.Text
-			s.progress(p.Text)
+			s.tellProgress(p.Text)
 		case "tool_use":
-			s.note(p)
+			s.notePart(p)
 		case "tool_result":
 			s.noteAnswer(p)
 		}
 	}
 }
 
-func (s *stream) note(p part) {
-	c := session.Call{Round: max(s.round, 1), Tool: p.Name, Key: key(p.Input), Status: session.CallOK}
+func (s *stream) notePart(p part) {
+	c := session.Call{Round: max(s.round, 1), Tool: p.Name, Key: hashArguments(p.Input), Status: session.CallOK}
 	var in map[string]json.RawMessage
 	_ = json.Unmarshal(p.Input, &in)
 	for _, name := range []string{"file_path", "notebook_path", "path"} {
@@ -183,7 +183,7 @@ func (s *stream) note(p part) {
 	}
 	s.at[p.ID] = len(s.calls)
 	s.calls = append(s.calls, told{c, p.ID})
-	s.progress(strings.TrimSpace(p.Name + " " + c.Path))
+	s.tellProgress(strings.TrimSpace(p.Name + " " + c.Path))
 }
 
 func (s *stream) noteAnswer(p part) {
@@ -191,7 +191,7 @@ func (s *stream) noteAnswer(p part) {
 		s.calls[i].Bytes = len(p.Body)
 		if p.Error {
 			s.calls[i].Status, s.calls[i].Code = session.CallFailed, "exec_error"
-			s.progress(strings.TrimSpace(s.calls[i].Tool+" "+s.calls[i].Path) + ": not done")
+			s.tellProgress(strings.TrimSpace(s.calls[i].Tool+" "+s.calls[i].Path) + ": not done")
 		}
 	}
 }
@@ -199,8 +199,8 @@ func (s *stream) noteAnswer(p part) {
 // maxSaid bounds the transcript.
 const maxSaid = 256 << 10
 
-// progress tells what goes on, and keeps it.
-func (s *stream) progress(text string) {
+// tellProgress tells what goes on, and keeps it.
+func (s *stream) tellProgress(text string) {
 	b := append(secrets.Redact([]byte(strings.TrimSpace(text))), '\n')
 	if len(s.t.said)+len(b) <= maxSaid {
 		s.t.said = append(s.t.said, b...)
@@ -211,8 +211,8 @@ func (s *stream) progress(text string) {
 	}
 }
 
-// key is the SHA-256 of a call's arguments as compact JSON with sorted keys.
-func key(raw json.RawMessage) string {
+// hashArguments returns the SHA-256 of a call's arguments as compact JSON with sorted keys.
+func hashArguments(raw json.RawMessage) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
@@ -225,8 +225,8 @@ func key(raw json.RawMessage) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// thread is the conversation's name as the result has it, or else the one it was given.
-func (s *stream) thread(given string) string {
+// threadName is the conversation's name as the result has it, or else the one it was given.
+func (s *stream) threadName(given string) string {
 	if uuidForm().MatchString(s.result.Session) {
 		return s.result.Session
 	}
@@ -237,8 +237,8 @@ func uuidForm() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 }
 
-// outcome is what an invocation came to; err is how the program ended.
-func (s *stream) outcome(ctx context.Context, err error, said *exec.Talk) session.Emission {
+// buildEmission returns what an invocation came to; err is how the program ended.
+func (s *stream) buildEmission(ctx context.Context, err error, said *exec.Talk) session.Emission {
 	var full *cage.Full
 	var never *cage.NotStarted
 	switch {
@@ -249,7 +249,7 @@ func (s *stream) outcome(ctx context.Context, err error, said *exec.Talk) sessio
 	case errors.As(err, &full):
 		return session.Fail(session.DiskFull, err.Error())
 	case errors.As(err, &never):
-		return broken(session.Permanent, "the program cannot be started: "+err.Error()+"; install it, or set [substrate.claude] argv in odd.toml")
+		return failedEmission(session.Permanent, "the program cannot be started: "+err.Error()+"; install it, or set [substrate.claude] argv in odd.toml")
 	case s.result == nil:
 		return s.crashEmission(err, said)
 	}
@@ -271,10 +271,10 @@ func (s *stream) crashEmission(err error, said *exec.Talk) session.Emission {
 	if s.limit != "" {
 		class, text = session.RateLimited, s.limit+"; "+text
 	}
-	return broken(class, "claude told no result: "+text)
+	return failedEmission(class, "claude told no result: "+text)
 }
 
-func broken(c session.Class, detail string) session.Emission {
+func failedEmission(c session.Class, detail string) session.Emission {
 	e := session.Fail(session.Transport, session.Shown(detail))
 	e.Class = c
 	return e
@@ -290,17 +290,17 @@ func (s *stream) readResult() session.Emission {
 	case r.Subtype == "error_max_budget_usd":
 		return session.Fail(session.OverBudget, "the program spent all that was left")
 	case r.IsError && s.limit != "":
-		return broken(session.RateLimited, s.limit+": "+said)
+		return failedEmission(session.RateLimited, s.limit+": "+said)
 	case r.IsError:
-		return broken(s.class(said), fmt.Sprintf("%s: %s", r.Subtype, said))
+		return failedEmission(s.failureClass(said), fmt.Sprintf("%s: %s", r.Subtype, said))
 	case strings.HasPrefix(r.Subtype, "error_"):
-		return broken(session.TransientTransport, fmt.Sprintf("%s: %s", r.Subtype, said))
+		return failedEmission(session.TransientTransport, fmt.Sprintf("%s: %s", r.Subtype, said))
 	}
 	return session.Read([]byte(r.Text))
 }
 
-// class is that of a failure that the API's status names, or else its words.
-func (s *stream) class(said string) session.Class {
+// failureClass is that of a failure that the API's status names, or else its words.
+func (s *stream) failureClass(said string) session.Class {
 	status, err := strconv.Atoi(strings.Trim(string(s.result.Status), `"`))
 	if err != nil {
 		return exec.ClassOf(said)
@@ -308,8 +308,8 @@ func (s *stream) class(said string) session.Class {
 	return session.ClassOfStatus(status, said)
 }
 
-// usage is what the invocation cost, as far as it was told.
-func (s *stream) usage(sub Substrate) session.Usage {
+// sumUsage returns what the invocation cost, as far as it was told.
+func (s *stream) sumUsage(sub Substrate) session.Usage {
 	u := session.Usage{Turns: max(s.round, 1), Model: s.model}
 	if r := s.result; r != nil {
 		u.Turns = max(r.Turns, 1)
