@@ -23,12 +23,12 @@ const MaxArguments = 64 << 10
 // mostBlocks bounds the parts of one answer.
 const mostBlocks = 256
 
-// call asks the server for one thing.
-func (s *server) call(ctx context.Context, tool string, check checker, given json.RawMessage) (string, error) {
+// callTool asks the server for one thing.
+func (s *server) callTool(ctx context.Context, tool string, check checker, given json.RawMessage) (string, error) {
 	if err := s.whyLost(); err != nil {
 		return "", err
 	}
-	args, err := arguments(given, check)
+	args, err := checkArguments(given, check)
 	if err != nil {
 		return "", err
 	}
@@ -77,49 +77,49 @@ func (s *server) readAnswer(ctx, in context.Context, res *sdk.CallToolResult, er
 	case err != nil && ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil && in.Err() != nil:
-		return "", s.silent()
+		return "", s.countSilence()
 	case errors.As(err, &wire):
-		s.spoke()
-		return "", &fault{"server_error", "the server refused the call: " + s.clean(wire.Message, 4000)}
+		s.resetSilence()
+		return "", &fault{"server_error", "the server refused the call: " + s.cleanText(wire.Message, 4000)}
 	case err != nil:
 		return "", s.loseServer(err)
 	}
-	s.spoke()
-	text := s.content(res)
+	s.resetSilence()
+	text := s.contentText(res)
 	if res.IsError {
 		return "", &fault{"tool_error", text}
 	}
 	return text, nil
 }
 
-func (s *server) spoke() {
+func (s *server) resetSilence() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hung = 0
 }
 
-// silent is a call that was not answered in time. The last of several loses the server.
-func (s *server) silent() error {
+// countSilence counts a call that was not answered in time, and returns its error. The last of several loses the server.
+func (s *server) countSilence() error {
 	s.mu.Lock()
 	s.hung++
 	over := s.hung >= mostHung
 	s.mu.Unlock()
 	if over {
-		s.lose("hung", fmt.Sprintf("%d calls in a row were not answered within %s", mostHung, s.spec.Timeout))
-		s.close()
+		s.keepLoss("hung", fmt.Sprintf("%d calls in a row were not answered within %s", mostHung, s.spec.Timeout))
+		s.closeServer()
 	}
 	return fmt.Errorf("the server %s did not answer within %s: %w", s.spec.Name, s.spec.Timeout, context.DeadlineExceeded)
 }
 
 // loseServer loses a server whose line broke.
 func (s *server) loseServer(err error) error {
-	s.fail(s.broken(err, "crashed"), "crashed")
-	s.close()
+	s.loseFor(s.nameBreak(err, "crashed"), "crashed")
+	s.closeServer()
 	return s.whyLost()
 }
 
-// arguments are what is sent: held to the schema, and without credentials.
-func arguments(given json.RawMessage, check checker) (map[string]any, error) {
+// checkArguments returns what is sent: held to the schema, and without credentials.
+func checkArguments(given json.RawMessage, check checker) (map[string]any, error) {
 	given = bytes.TrimSpace(given)
 	if len(given) == 0 {
 		given = json.RawMessage("{}")
@@ -131,7 +131,7 @@ func arguments(given json.RawMessage, check checker) (map[string]any, error) {
 	case json.Unmarshal(given, &args) != nil:
 		return nil, policy.Refuse("bad_arguments", "the arguments are no JSON object")
 	}
-	if telling(args) {
+	if holdsCredential(args) {
 		return nil, policy.Refuse("secret_in_arguments", "the arguments hold what looks like a credential, which is sent to no server")
 	}
 	if err := check.Validate(args); err != nil {
@@ -140,25 +140,25 @@ func arguments(given json.RawMessage, check checker) (map[string]any, error) {
 	return args, nil
 }
 
-// telling reports arguments that hold a credential, in one text or across a name
+// holdsCredential reports arguments that hold a credential, in one text or across a name
 // and its value.
-func telling(args map[string]any) bool {
+func holdsCredential(args map[string]any) bool {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(args) != nil || secrets.RedactText(b.String()) != b.String() || holds(args)
+	return e.Encode(args) != nil || secrets.RedactText(b.String()) != b.String() || holdsSecret(args)
 }
 
-// holds looks at each text by itself, as it is and not as JSON writes it.
-func holds(v any) bool {
+// holdsSecret looks at each text by itself, as it is and not as JSON writes it.
+func holdsSecret(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return secrets.RedactText(v) != v
 	case []any:
-		return slices.ContainsFunc(v, holds)
+		return slices.ContainsFunc(v, holdsSecret)
 	case map[string]any:
 		for name, one := range v {
-			if holds(name) || holds(one) {
+			if holdsSecret(name) || holdsSecret(one) {
 				return true
 			}
 		}
@@ -166,8 +166,8 @@ func holds(v any) bool {
 	return false
 }
 
-// content is an answer as text. What is no text is told of and left out.
-func (s *server) content(res *sdk.CallToolResult) string {
+// contentText is an answer as text. What is no text is told of and left out.
+func (s *server) contentText(res *sdk.CallToolResult) string {
 	var out []string
 	spoken := false
 	for i, c := range res.Content {
@@ -178,16 +178,16 @@ func (s *server) content(res *sdk.CallToolResult) string {
 		if t, ok := c.(*sdk.TextContent); ok && strings.TrimSpace(t.Text) != "" {
 			spoken = true
 		}
-		out = append(out, part(c))
+		out = append(out, partText(c))
 	}
 	if b, err := json.Marshal(res.StructuredContent); err == nil && res.StructuredContent != nil && !spoken {
 		out = append(out, string(b))
 	}
-	return s.clean(strings.Join(out, "\n"), s.spec.MaxBytes)
+	return s.cleanText(strings.Join(out, "\n"), s.spec.MaxBytes)
 }
 
-// part is one part of an answer.
-func part(c sdk.Content) string {
+// partText is one part of an answer.
+func partText(c sdk.Content) string {
 	switch c := c.(type) {
 	case *sdk.TextContent:
 		return c.Text

@@ -42,12 +42,12 @@ type link struct {
 	exit  func() error
 }
 
-// transport reads messages from out, which a program writes, and writes them to in.
-func (l *link) transport(out io.Reader, in io.WriteCloser) sdk.Transport {
+// newTransport reads messages from out, which a program writes, and writes them to in.
+func (l *link) newTransport(out io.Reader, in io.WriteCloser) sdk.Transport {
 	r, w := io.Pipe()
 	go func() {
-		err := l.feed(bufio.NewReaderSize(out, 64<<10), w)
-		l.broke(err)
+		err := l.feedMessages(bufio.NewReaderSize(out, 64<<10), w)
+		l.keepBreak(err)
 		close(l.over)
 		w.CloseWithError(io.EOF)
 		_, _ = io.Copy(io.Discard, out) // so that it can end
@@ -80,11 +80,11 @@ func (i input) Close() error {
 	return i.WriteCloser.Close()
 }
 
-// feed hands on the lines that are messages. The error is why it ends.
-func (l *link) feed(in *bufio.Reader, w io.Writer) error {
+// feedMessages hands on the lines that are messages. The error is why it ends.
+func (l *link) feedMessages(in *bufio.Reader, w io.Writer) error {
 	garbage, said := 0, 0
 	for {
-		line, err := l.line(in)
+		line, err := l.readLine(in)
 		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 {
 			if trimmed[0] == '{' && json.Valid(trimmed) {
 				said++
@@ -106,8 +106,8 @@ func (l *link) feed(in *bufio.Reader, w io.Writer) error {
 	}
 }
 
-// line reads one line of at most max bytes.
-func (l *link) line(in *bufio.Reader) (line []byte, err error) {
+// readLine reads one line of at most max bytes.
+func (l *link) readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		if len(line)+len(part) > l.max {
@@ -120,9 +120,9 @@ func (l *link) line(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// broke keeps why the line is dead. That a program ends when odd has hung up is no
+// keepBreak keeps why the line is dead. That a program ends when odd has hung up is no
 // reason: why odd did is told by who hung up.
-func (l *link) broke(err error) {
+func (l *link) keepBreak(err error) {
 	var f *fault
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,9 +131,9 @@ func (l *link) broke(err error) {
 	}
 }
 
-// why is the reason why the line is dead, nil where it is not. A program that takes
+// whyDead is the reason why the line is dead, nil where it is not. A program that takes
 // no more is given a moment to end.
-func (l *link) why() error {
+func (l *link) whyDead() error {
 	l.mu.Lock()
 	deaf := l.deaf
 	l.mu.Unlock()
@@ -173,7 +173,7 @@ func (l *link) Write(b []byte) (int, error) {
 
 // lastWords are the last line of a program's standard error, for a detail.
 func (s *server) lastWords() string {
-	l := s.newLink()
+	l := s.currentLink()
 	if l == nil {
 		return ""
 	}
@@ -186,13 +186,13 @@ func (s *server) lastWords() string {
 	return ""
 }
 
-// dial starts the program of a spec, or prepares the way to its URL.
-func (s *server) dial(ctx context.Context) (sdk.Transport, error) {
+// dialServer starts the program of a spec, or prepares the way to its URL.
+func (s *server) dialServer(ctx context.Context) (sdk.Transport, error) {
 	switch {
 	case s.o.Dial != nil:
 		return s.o.Dial(ctx, s.spec)
 	case s.spec.URL != "":
-		return s.web()
+		return s.dialHTTP()
 	case s.o.Desk == nil:
 		return nil, faultf("start-failed", "the session has no folder for its program")
 	}
@@ -214,16 +214,16 @@ func (s *server) dial(ctx context.Context) (sdk.Transport, error) {
 	case err != nil:
 		return nil, faultf("start-failed", "%s: %v", s.spec.Argv[0], err)
 	}
-	l.exit = func() error { return s.end(p) }
+	l.exit = func() error { return s.endProcess(p) }
 	s.mu.Lock()
 	s.link, s.held = l, p.Held.String()
-	s.ends = append(s.ends, func() { _ = s.end(p) })
+	s.ends = append(s.ends, func() { _ = s.endProcess(p) })
 	s.mu.Unlock()
-	return l.transport(p.Stdout, p.Stdin), nil
+	return l.newTransport(p.Stdout, p.Stdin), nil
 }
 
-// end waits a moment for a program whose input has ended, and then ends it.
-func (s *server) end(p *cage.Process) error {
+// endProcess waits a moment for a program whose input has ended, and then ends it.
+func (s *server) endProcess(p *cage.Process) error {
 	_ = p.Stdin.Close() // again, where nobody came to talk
 	bye, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
@@ -232,8 +232,8 @@ func (s *server) end(p *cage.Process) error {
 	return p.Wait()
 }
 
-// mask notes the values that the server is given.
-func (s *server) mask() {
+// collectSecrets notes the values that the server is given.
+func (s *server) collectSecrets() {
 	for _, kv := range append(s.spec.Values(s.o.Environ), s.spec.TokenEnv+"="+s.spec.Token(s.o.Environ)) {
 		name, value, _ := bytes.Cut([]byte(kv), []byte("="))
 		if len(value) >= 8 {
@@ -244,8 +244,8 @@ func (s *server) mask() {
 
 const dialTimeout = 10 * time.Second
 
-// web is the way to a server that speaks HTTP: to its URL and nowhere else.
-func (s *server) web() (sdk.Transport, error) {
+// dialHTTP makes the way to a server that speaks HTTP: to its URL and nowhere else.
+func (s *server) dialHTTP() (sdk.Transport, error) {
 	u, err := url.Parse(s.spec.URL)
 	if err != nil {
 		return nil, err

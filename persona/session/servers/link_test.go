@@ -88,13 +88,13 @@ func TestWhoHungUp(t *testing.T) {
 		l := &link{max: 99, over: make(chan struct{})}
 		out, program := io.Pipe()
 		_, in := io.Pipe()
-		way := l.transport(out, in).(*sdk.IOTransport)
+		way := l.newTransport(out, in).(*sdk.IOTransport)
 		if odd {
 			_ = way.Writer.Close()
 		}
 		_ = program.Close()
 		<-l.over
-		if err := l.why(); (err == nil) != odd {
+		if err := l.whyDead(); (err == nil) != odd {
 			t.Errorf("odd first: %v; %v", odd, err)
 		}
 	}

@@ -25,9 +25,9 @@ const (
 	mostWords  = 600 // bytes of one description in it
 )
 
-// schema reads a server's schema of a tool's arguments: as a model is shown it, and as
+// toolSchema reads a server's schema of a tool's arguments: as a model is shown it, and as
 // arguments are held to it. What says nothing of arguments is left out.
-func (s *server) schema(given any) (json.RawMessage, checker, error) {
+func (s *server) toolSchema(given any) (json.RawMessage, checker, error) {
 	shown, check, err := s.readSchema(given)
 	if err != nil {
 		return nil, nil, fmt.Errorf("its schema: %w", err)
@@ -59,10 +59,10 @@ func (s *server) readSchema(given any) (json.RawMessage, checker, error) {
 		return nil, nil, err
 	}
 	var whole map[string]any
-	if err := cmp.Or(json.Unmarshal(shown, &whole), plain(whole)); err != nil {
+	if err := cmp.Or(json.Unmarshal(shown, &whole), checkVisible(whole)); err != nil {
 		return nil, nil, err
 	}
-	n, err := (&counting{whole, map[string]int{}}).parts(whole, nil)
+	n, err := (&counting{whole, map[string]int{}}).countParts(whole, nil)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -96,7 +96,7 @@ func checkDepth(raw []byte) error {
 // cleanSchema drops what is no matter of arguments from a schema and all below it, shows its
 // words as a server's are shown, and refuses a reference that leads elsewhere.
 func (s *server) cleanSchema(c *jsonschema.Schema) error {
-	c.Title, c.Description = s.about(c.Title, mostWords), s.about(c.Description, mostWords)
+	c.Title, c.Description = s.describeText(c.Title, mostWords), s.describeText(c.Description, mostWords)
 	c.ID, c.Schema, c.Comment, c.Anchor, c.DynamicAnchor, c.Vocabulary, c.Examples = "", "", "", "", "", nil, nil
 	c.ContentEncoding, c.ContentMediaType, c.ContentSchema = "", "", nil
 	if _, recurs := c.Extra["$recursiveRef"]; recurs || c.DynamicRef != "" {
@@ -128,8 +128,8 @@ func (s *server) cleanSchema(c *jsonschema.Schema) error {
 	return nil
 }
 
-// plain refuses a value that has to stay as it is and holds what nobody can see.
-func plain(v any) error {
+// checkVisible refuses a value that has to stay as it is and holds what nobody can see.
+func checkVisible(v any) error {
 	switch v := v.(type) {
 	case string:
 		if okf.Visible(v) != v {
@@ -137,13 +137,13 @@ func plain(v any) error {
 		}
 	case []any:
 		for _, one := range v {
-			if err := plain(one); err != nil {
+			if err := checkVisible(one); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
 		for name, one := range v {
-			if err := cmp.Or(plain(name), plain(one)); err != nil {
+			if err := cmp.Or(checkVisible(name), checkVisible(one)); err != nil {
 				return err
 			}
 		}
@@ -159,11 +159,11 @@ type counting struct {
 
 var errCycle = errors.New("refers to itself")
 
-// parts counts the schemas in v; on are the references that led there.
-func (c *counting) parts(v any, on []string) (int, error) {
+// countParts counts the schemas in v; on are the references that led there.
+func (c *counting) countParts(v any, on []string) (int, error) {
 	n := 0
 	add := func(below any, on []string) error {
-		m, err := c.parts(below, on)
+		m, err := c.countParts(below, on)
 		if n += m; n > mostParts {
 			n = mostParts + 1
 		}
@@ -180,7 +180,7 @@ func (c *counting) parts(v any, on []string) (int, error) {
 		n = 1
 		for word, below := range v {
 			if ref, ok := below.(string); ok && word == "$ref" {
-				m, err := c.follow(ref, on)
+				m, err := c.countReference(ref, on)
 				if n = min(n+m, mostParts+1); err != nil {
 					return n, err
 				}
@@ -194,8 +194,8 @@ func (c *counting) parts(v any, on []string) (int, error) {
 	return n, nil
 }
 
-// follow counts what a reference stands for, each once.
-func (c *counting) follow(ref string, on []string) (int, error) {
+// countReference counts what a reference stands for, each once.
+func (c *counting) countReference(ref string, on []string) (int, error) {
 	if n, ok := c.known[ref]; ok {
 		return n, nil
 	}
@@ -213,7 +213,7 @@ func (c *counting) follow(ref string, on []string) (int, error) {
 			return 0, errors.New("refers to what is not there")
 		}
 	}
-	n, err := c.parts(to, append(slices.Clone(on), ref))
+	n, err := c.countParts(to, append(slices.Clone(on), ref))
 	if err == nil {
 		c.known[ref] = n
 	}

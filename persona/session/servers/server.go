@@ -35,7 +35,7 @@ const codeRefused = -32000
 type server struct {
 	spec  Spec
 	o     Options
-	tools []session.Tool // set once, by open
+	tools []session.Tool // set once, by openAndList
 	masks []mask         // values that a server was given and that nobody else is told
 
 	mu     sync.Mutex
@@ -56,9 +56,9 @@ type server struct {
 // mask is a secret value and what stands in its place.
 type mask struct{ value, name string }
 
-// open connects and lists the tools, or loses the server.
-func (s *server) open(ctx context.Context) {
-	s.mask()
+// openAndList connects and lists the tools, or loses the server.
+func (s *server) openAndList(ctx context.Context) {
+	s.collectSecrets()
 	all, stop := context.WithCancel(ctx)
 	s.ends = append(s.ends, stop)
 	in, cancel := context.WithTimeout(all, s.spec.Start)
@@ -67,7 +67,7 @@ func (s *server) open(ctx context.Context) {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		tools, err = s.begin(all, in)
+		tools, err = s.connectAndList(all, in)
 		done <- err
 	}()
 	var err error
@@ -84,13 +84,13 @@ func (s *server) open(ctx context.Context) {
 		s.tools = tools
 		return
 	case ctx.Err() != nil:
-		s.lose("start-failed", "the session ended first")
+		s.keepLoss("start-failed", "the session ended first")
 	case errors.Is(in.Err(), context.DeadlineExceeded):
-		s.lose("start-timeout", "it was not ready within "+s.spec.Start.String()+s.lastWords())
+		s.keepLoss("start-timeout", "it was not ready within "+s.spec.Start.String()+s.lastWords())
 	default:
-		s.fail(err, "start-failed")
+		s.loseFor(err, "start-failed")
 	}
-	s.close()
+	s.closeServer()
 }
 
 // fault is why a server is lost.
@@ -106,8 +106,8 @@ func faultf(code, format string, args ...any) error {
 	return &fault{code, fmt.Sprintf(format, args...)}
 }
 
-// fail loses the server for err, under code where err has none.
-func (s *server) fail(err error, code string) {
+// loseFor loses the server for err, under code where err has none.
+func (s *server) loseFor(err error, code string) {
 	var f *fault
 	if errors.As(err, &f) {
 		code = f.code
@@ -116,11 +116,11 @@ func (s *server) fail(err error, code string) {
 	if code == "crashed" || code == "handshake" {
 		text += s.lastWords()
 	}
-	s.lose(code, text)
+	s.keepLoss(code, text)
 }
 
-// lose keeps the first reason why a server is of no more use.
-func (s *server) lose(code, detail string) {
+// keepLoss keeps the first reason why a server is of no more use.
+func (s *server) keepLoss(code, detail string) {
 	detail = s.showText(detail, 400)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,39 +139,39 @@ func (s *server) whyLost() error {
 	return &fault{"server_lost", fmt.Sprintf("the server %s is lost: %s [%s]", s.spec.Name, s.detail, s.code)}
 }
 
-// begin is open without its end.
-func (s *server) begin(ctx, in context.Context) ([]session.Tool, error) {
-	t, err := s.dial(ctx)
+// connectAndList is openAndList without its end.
+func (s *server) connectAndList(ctx, in context.Context) ([]session.Tool, error) {
+	t, err := s.dialServer(ctx)
 	if err != nil {
 		return nil, err
 	}
 	c := sdk.NewClient(&sdk.Implementation{Name: "odd", Version: cmp.Or(s.o.Version, "0")}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}})
-	c.AddReceivingMiddleware(s.guard)
+	c.AddReceivingMiddleware(s.guardMethods)
 	cs, err := c.Connect(in, t, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
 	if err != nil {
-		return nil, s.broken(err, "handshake")
+		return nil, s.nameBreak(err, "handshake")
 	}
 	s.mu.Lock()
 	s.client = cs
 	if info := cs.InitializeResult(); info != nil && info.ServerInfo != nil {
-		s.says = s.clean(strings.TrimSpace(info.ServerInfo.Name+" "+info.ServerInfo.Version), 120)
+		s.says = s.cleanText(strings.TrimSpace(info.ServerInfo.Name+" "+info.ServerInfo.Version), 120)
 	}
 	s.mu.Unlock()
 	list, err := listTools(in, cs)
 	if err != nil {
-		return nil, s.broken(err, "bad-list")
+		return nil, s.nameBreak(err, "bad-list")
 	}
-	return s.pin(list)
+	return s.pinTools(list)
 }
 
-// broken names err by what the link knows, or else by code.
-func (s *server) broken(err error, code string) error {
+// nameBreak names err by what the link knows, or else by code.
+func (s *server) nameBreak(err error, code string) error {
 	var f *fault
 	if errors.As(err, &f) {
 		return err
 	}
-	if l := s.newLink(); l != nil {
-		if why := l.why(); why != nil {
+	if l := s.currentLink(); l != nil {
+		if why := l.whyDead(); why != nil {
 			return why
 		}
 	}
@@ -181,29 +181,29 @@ func (s *server) broken(err error, code string) error {
 	return &fault{code, err.Error()}
 }
 
-func (s *server) newLink() *link {
+func (s *server) currentLink() *link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.link
 }
 
-// guard is asked before odd answers or heeds anything that a server sends of its
+// guardMethods is asked before odd answers or heeds anything that a server sends of its
 // own: it may see whether odd is there, and notify. Everything else is refused.
-func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
+func (s *server) guardMethods(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch {
 		case method == "notifications/tools/list_changed":
-			s.note("it says that its list of tools has changed; the session keeps the list it began with")
+			s.addNote("it says that its list of tools has changed; the session keeps the list it began with")
 			return next(ctx, method, req)
 		case method == "ping" || strings.HasPrefix(method, "notifications/"):
 			return next(ctx, method, req)
 		}
-		s.note("it asked odd for " + s.clean(method, 60) + ", which is refused")
+		s.addNote("it asked odd for " + s.cleanText(method, 60) + ", which is refused")
 		return nil, &jsonrpc.Error{Code: codeRefused, Message: "odd does not do " + method + ": a server answers calls, and asks neither a model nor a person nor for folders"}
 	}
 }
 
-func (s *server) note(text string) {
+func (s *server) addNote(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !slices.Contains(s.notes, text) && len(s.notes) < mostNotes {
@@ -211,8 +211,8 @@ func (s *server) note(text string) {
 	}
 }
 
-// use tells of the server.
-func (s *server) use() Use {
+// reportUse tells of the server.
+func (s *server) reportUse() Use {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := Use{Name: s.spec.Name, Says: s.says, Tools: []string{}, Hash: s.hash, Calls: s.calls, Failed: s.failed, Code: s.code, Detail: s.detail, Held: s.held, Notes: slices.Clone(s.notes)}
@@ -222,8 +222,8 @@ func (s *server) use() Use {
 	return u
 }
 
-// close ends the server: it is told by the end of its input first.
-func (s *server) close() {
+// closeServer ends the server: it is told by the end of its input first.
+func (s *server) closeServer() {
 	s.mu.Lock()
 	cs, ends := s.client, s.ends
 	s.client, s.ends = nil, nil
@@ -245,12 +245,12 @@ func (s *server) close() {
 
 // showText returns a text of a server's, or about it, as it may be told: of one line.
 func (s *server) showText(text string, most int) string {
-	return clip(strings.Join(strings.Fields(s.clean(text, 4*most)), " "), most)
+	return clip(strings.Join(strings.Fields(s.cleanText(text, 4*most)), " "), most)
 }
 
-// clean is a text of a server's without what nobody can see, without credentials
+// cleanText returns a text without what nobody can see, without credentials
 // and without the values that it was given.
-func (s *server) clean(text string, most int) string {
+func (s *server) cleanText(text string, most int) string {
 	text = okf.Visible(strings.ToValidUTF8(clip(text, most), "\uFFFD"))
 	for _, m := range s.masks {
 		text = strings.ReplaceAll(text, m.value, "[redacted:"+m.name+"]")

@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) *Set {
 	for _, spec := range o.Specs {
 		one := &server{spec: spec.withDefaults(), o: o}
 		s.servers = append(s.servers, one)
-		all.Go(func() { one.open(ctx) })
+		all.Go(func() { one.openAndList(ctx) })
 	}
 	all.Wait()
 	return s
@@ -111,7 +111,7 @@ type Use struct {
 func (s *Set) Uses() []Use {
 	var out []Use
 	for _, one := range s.servers {
-		out = append(out, one.use())
+		out = append(out, one.reportUse())
 	}
 	return out
 }
@@ -120,7 +120,7 @@ func (s *Set) Uses() []Use {
 func (s *Set) Lost() error {
 	var lost []string
 	for _, one := range s.servers {
-		if u := one.use(); one.spec.Required && u.Code != "" {
+		if u := one.reportUse(); one.spec.Required && u.Code != "" {
 			lost = append(lost, fmt.Sprintf("%s: %s [%s]", u.Name, u.Detail, u.Code))
 		}
 	}
@@ -134,8 +134,8 @@ func (s *Set) Lost() error {
 func (s *Set) Missing() string {
 	var b strings.Builder
 	for _, one := range s.servers {
-		if u := one.use(); u.Code != "" {
-			fmt.Fprintf(&b, "- %s: its tools, %s…, are not there [%s]\n", u.Name, prefix(u.Name), u.Code)
+		if u := one.reportUse(); u.Code != "" {
+			fmt.Fprintf(&b, "- %s: its tools, %s…, are not there [%s]\n", u.Name, toolPrefix(u.Name), u.Code)
 		}
 	}
 	return b.String()
@@ -145,7 +145,7 @@ func (s *Set) Missing() string {
 func (s *Set) Close() {
 	var all sync.WaitGroup
 	for _, one := range s.servers {
-		all.Go(one.close)
+		all.Go(one.closeServer)
 	}
 	all.Wait()
 	s.cancel()

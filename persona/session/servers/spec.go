@@ -58,7 +58,7 @@ func (s Spec) Allows(tool string) bool {
 
 // Grant is what a session that may use the server may ask of it.
 func (s Spec) Grant() policy.Server {
-	out := policy.Server{Prefix: prefix(s.Name), Every: s.Allows(Every), Trust: s.TrustHints}
+	out := policy.Server{Prefix: toolPrefix(s.Name), Every: s.Allows(Every), Trust: s.TrustHints}
 	for _, tool := range s.Tools {
 		out.Tools = append(out.Tools, ToolName(s.Name, tool))
 	}
@@ -88,15 +88,15 @@ func For(all []Spec, k contract.Contract) []Spec {
 	}
 	var out []Spec
 	for _, s := range all {
-		if slices.ContainsFunc(k.Servers, func(name string) bool { return same(name, s.Name) }) && (len(s.Roles) == 0 || slices.Contains(s.Roles, k.Role)) && !(k.Strict && s.Tree) {
+		if slices.ContainsFunc(k.Servers, func(name string) bool { return sameName(name, s.Name) }) && (len(s.Roles) == 0 || slices.Contains(s.Roles, k.Role)) && !(k.Strict && s.Tree) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// same compares names as contracts do: case, "_" and "-" do not count.
-func same(a, b string) bool {
+// sameName compares names as contracts do: case, "_" and "-" do not count.
+func sameName(a, b string) bool {
 	fold := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
 	return fold(a) == fold(b)
 }
@@ -104,13 +104,13 @@ func same(a, b string) bool {
 // mostName is how long a tool's name may be, as every model's API takes it.
 const mostName = 64
 
-func prefix(server string) string { return "mcp_" + server + "_" }
+func toolPrefix(server string) string { return "mcp_" + server + "_" }
 
 // ToolName is odd's name of a server's tool, mcp_SERVER_TOOL: of lower-case letters,
 // digits, - and _, at most 64 bytes. What is no such character becomes "_", and of a
 // name that is too long the end gives way to eight digits of its SHA-256.
 func ToolName(server, tool string) string {
-	name := prefix(server) + strings.Map(func(r rune) rune {
+	name := toolPrefix(server) + strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
 			return r

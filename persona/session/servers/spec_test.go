@@ -37,7 +37,7 @@ func FuzzSchema(f *testing.F) {
 		if json.Unmarshal([]byte(given), &v) != nil {
 			return
 		}
-		shown, check, err := (&server{}).schema(v)
+		shown, check, err := (&server{}).toolSchema(v)
 		if err != nil {
 			return
 		}
