@@ -2,16 +2,12 @@ package board
 
 import (
 	"cmp"
-	"embed"
-	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona/contract"
 )
 
 // Row is what a list needs of a task: its place on the board, and all that Eligible and
@@ -40,7 +36,7 @@ func Rows(g *okf.Graph) ([]*Row, []okf.Problem) {
 		}
 		t, problems := parseTask(a)
 		return readRow{t.Row, problems}
-	}, okf.Form[readRow]{Name: rowForm(), Texts: readRow.texts, Value: rowOf})
+	}, okf.Form[readRow]{Name: "rows", Texts: readRow.texts, Value: rowOf})
 	var problems []okf.Problem
 	rows := make([]*Row, 0, len(read))
 	for i := range read {
@@ -99,25 +95,6 @@ func rowOf(s []string) (readRow, bool) {
 	}
 	return readRow{row: t}, true
 }
-
-// rowSources are the files that say what a row is.
-//
-//go:embed board.go field.go parse.go row.go
-var rowSources embed.FS
-
-// rowForm names the form of rows, differently after every change of how tasks are read.
-var rowForm = sync.OnceValue(func() string {
-	h := fnv.New32a()
-	for _, name := range []string{"board.go", "field.go", "parse.go", "row.go"} {
-		b, err := rowSources.ReadFile(name)
-		if err != nil {
-			panic("unreachable: embedded file " + name + ": " + err.Error())
-		}
-		h.Write(b)
-	}
-	fmt.Fprint(h, contract.RoleNames(), contract.SurfaceNames(), contract.EngagementNames(), contract.VoiceNames())
-	return fmt.Sprintf("rows-%08x", h.Sum32())
-})
 
 // RowsOf returns the rows of the tasks, not copies.
 func RowsOf(ts []Task) []*Row {

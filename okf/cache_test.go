@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -435,19 +434,5 @@ func askAll(g *Graph) {
 		_, _ = g.Find(name)
 		g.Broken(name)
 		g.ByPath(name)
-	}
-}
-
-// A cache belongs to all of the package: what any of its files says may be in it.
-func TestParserSourcesAreAll(t *testing.T) {
-	t.Parallel()
-	names, err := filepath.Glob("*.go")
-	if err != nil || len(names) == 0 {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		if _, err := parserSources.Open(name); err != nil && !strings.HasSuffix(name, "_test.go") {
-			t.Errorf("%s is not embedded", name)
-		}
 	}
 }

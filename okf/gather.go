@@ -22,7 +22,7 @@ func Gather[T any](g *Graph, fits func(typ string) bool, read func(a *Atom) T) [
 
 // Form is how the store of a graph holds what was read of an atom: as texts.
 type Form[T any] struct {
-	Name  string                   // a plain word, another one whenever read or the texts change
+	Name  string                   // of the file in the store, before a dash
 	Texts func(T) []string         // nil for what is to be read each time
 	Value func([]string) (T, bool) // false for texts that Texts did not return; may keep them, but not the slice
 }

@@ -2,11 +2,12 @@ package okf
 
 import (
 	"crypto/sha256"
-	"embed"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"hash/fnv"
 	"io/fs"
+	"os"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -32,31 +33,22 @@ const cacheMagic = "odd okf\x05"
 // headerLen is the length of a cache up to the bytes that its checksum covers.
 const headerLen = len(cacheMagic) + 8 + 4
 
-// parserSources are all files of the package: a change to any may change what a cache
-// holds.
-//
-//go:embed atom.go cache.go canonkeys.go change.go check.go checkatom.go checkspell.go cited.go codes.go conflict.go decode.go draw.go edit.go find.go gather.go graph.go header.go index.go indexpage.go lexicon.go link.go links.go linkscan.go load.go lookup.go markdown.go parse.go postings.go print.go rank.go record.go reload.go reserved.go rows.go scalar.go scan.go scanflow.go search.go skim.go snapshot.go snippet.go table.go uri.go value.go visible.go walk.go words.go
-var parserSources embed.FS
-
-// parserVersion identifies the parser: a hash of the sources of this package and of the
-// versions of all libraries in the program.
+// parserVersion identifies the program that reads and writes caches, because any change of it
+// may change what a cache holds: a hash of its versions, and of the size and time of its file.
 var parserVersion = sync.OnceValue(func() uint64 {
 	h := fnv.New64a()
-	names, err := parserSources.ReadDir(".")
-	if err != nil {
-		panic("unreachable: embedded files without a root: " + err.Error())
-	}
-	for _, n := range names {
-		b, err := parserSources.ReadFile(n.Name())
-		if err != nil {
-			panic("unreachable: embedded file " + n.Name() + ": " + err.Error())
-		}
-		h.Write(b)
-	}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			h.Write([]byte(d.Path + d.Version))
-		}
+		fmt.Fprint(h, info.Main.Version, info.Settings)
+	}
+	file, err := os.Stat("/proc/self/exe") // of this process, even if the file was replaced since
+	if err != nil {
+		path, _ := os.Executable()
+		file, err = os.Stat(path)
+	}
+	if err != nil {
+		fmt.Fprint(h, os.Getpid(), time.Now()) // nothing that another process wrote is read
+	} else {
+		fmt.Fprint(h, file.Size(), file.ModTime().UnixNano())
 	}
 	return h.Sum64()
 })
