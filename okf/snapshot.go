@@ -1,6 +1,7 @@
 package okf
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -46,7 +47,7 @@ var parserVersion = sync.OnceValue(func() uint64 {
 		file, err = os.Stat(path)
 	}
 	if err != nil {
-		fmt.Fprint(h, os.Getpid(), time.Now()) // nothing that another process wrote is read
+		h.Write([]byte(rand.Text())) // nothing that another process wrote is read
 	} else {
 		fmt.Fprint(h, file.Size(), file.ModTime().UnixNano())
 	}
