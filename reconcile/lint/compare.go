@@ -261,7 +261,7 @@ func (j comparison) isUnknownWithoutTest(name string) bool {
 // ofLanguage are functions that Python, JavaScript and their usual runners of tests have.
 var ofLanguage = sync.OnceValue(func() []string {
 	return strings.Fields(`abs all any bool bytes bytearray callable chr dict dir enumerate filter float format frozenset getattr hasattr hash hex id input isinstance issubclass
-		iter list map max min next object open ord pow print property range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip
+		iter keys list map max min next object open ord pow print property range repr reversed round set setattr slice sorted staticmethod str sum super tuple type values vars zip
 		append decode encode endswith extend find getvalue index items join lower lstrip replace rstrip split splitlines startswith strip upper
 		BytesIO Decimal OrderedDict Path StringIO namedtuple partial patch sleep
 		Array Boolean Date Error Map Number Object log Promise RegExp Set String Symbol require import function catch then

@@ -106,11 +106,19 @@ func isLock(p string) bool {
 	return strings.HasSuffix(base, "ignore") || strings.HasSuffix(base, ".lock") || strings.HasSuffix(base, ".sum") || base == "go.mod" || strings.Contains(base, "-lock.") || base == "npm-shrinkwrap.json"
 }
 
-// keepsEnd reports whether the last tenth of a file is there after the change, or
-// some line of it: then its middle was taken out, and nothing is cut off.
+// keepsEnd reports a file of which a third of what is gone, at least, stood before a line that
+// stays: a cut leaves the beginning, so that this was taken out.
 func (d *delta) keepsEnd() bool {
-	was, now := d.was.lines(), d.now.countLines()
-	return slices.ContainsFunc(was[len(was)-(len(was)+9)/10:], func(l string) bool { return len(strings.TrimSpace(l)) > 1 && now[l] > 0 })
+	gone, behind := 0, 0
+	for _, l := range d.was.lines() {
+		switch text := strings.TrimSpace(l); {
+		case len(text) > 1 && d.lost[l] == 0:
+			behind = 0
+		case text != "":
+			gone, behind = gone+1, behind+1
+		}
+	}
+	return 3*behind <= 2*gone
 }
 
 // beginningOnly tells a file that is how it was up to a point, and ends there.
@@ -122,7 +130,7 @@ func beginningOnly(c *change, d *delta) string {
 		return ""
 	}
 	lost, block := bytes.Count(was[len(now):], []byte("\n"))-d.moved.lines, bytes.HasPrefix(was[len(now):], []byte("\n\n"))
-	block = block && bytes.HasSuffix(d.After, []byte("\n")) && lost < deletionLines && 2*lost <= len(d.was.lines())
+	block = block && bytes.HasSuffix(d.After, []byte("\n")) && lost < deletionLines
 	ends := slices.ContainsFunc(c.deltas, func(o *delta) bool { // with the folder, or the file, that it is about
 		return wholeParse(d.ext) && o.After == nil && (bytes.Contains(was[len(now):], []byte(o.Path)) || o.dir != "." && bytes.Contains(was[len(now):], []byte(o.dir)))
 	})
@@ -213,31 +221,16 @@ func checkBraces(_ *change, d *delta) string {
 		return ""
 	}
 	now := open(d.After)
-	if now <= 0 || d.Before != nil && open(d.Before) != 0 || ended().Match(d.After) && open(withoutTexts(d.now)) <= 0 {
+	if now <= 0 || d.Before != nil && open(d.Before) != 0 || ended().Match(d.After) && open(inertText().ReplaceAll(d.After, []byte("$1"))) <= 0 {
 		return "" // brackets stand in strings too
 	}
 	return fmt.Sprintf("looks cut off: %d brackets are not closed", now)
 }
 
-// withoutTexts is a side without its templates, and what stands in quotes or behind a backslash, line by line;
-// a line that is longer than people write is left whole.
-func withoutTexts(s side) []byte {
-	longest := (Limits{}).Filled().LineBytes
-	var out strings.Builder
-	for l := range strings.Lines(templates().ReplaceAllString(string(s.src), "")) {
-		if len(l) > longest {
-			out.WriteString(l)
-			continue
-		}
-		out.WriteString(escaped().ReplaceAllString(quotes().ReplaceAllString(l, ""), ""))
-	}
-	return []byte(out.String())
-}
-
-var (
-	escaped   = lazy(`\\.`)
-	templates = lazy("`(?:[^`\\\\]|\\\\.)*`")
-)
+// inertText finds texts in quotes, templates, regular expressions of JavaScript with what stands before them, and
+// what stands behind a backslash.
+var inertText = lazy("\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`|" +
+	`((?:[(,=:\[!&|?{};]|=>|\breturn)\s*|\n\s*)/(?:[^/*\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])*/|\\.`)
 
 // ended finds the end of a file that closes what stands at the left.
 var ended = lazy(`(?m)^(?:\S.*)?[;})\]]\s*\z`)
