@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"bytes"
 	"io/fs"
 	"maps"
 	"strings"
@@ -131,16 +132,23 @@ func TestPlanSweep(t *testing.T) {
 		tries  int
 		to     board.State
 		cost   int64
+		op     string // that somebody wrote into the claim
 	}{
-		{"alive", time.Minute, nil, 0, board.InProgress, 0},
-		{"killed", time.Minute, []string{runA}, 0, board.Ready, 100_000},
-		{"another killed", time.Minute, []string{runB}, 0, board.InProgress, 0},
-		{"expired", 24 * time.Hour, nil, 0, board.Ready, 100_000},
-		{"expired, the last attempt", 24 * time.Hour, nil, 2, board.Blocked, 100_000},
+		{"alive", time.Minute, nil, 0, board.InProgress, 0, ""},
+		{"killed", time.Minute, []string{runA}, 0, board.Ready, 100_000, ""},
+		{"another killed", time.Minute, []string{runB}, 0, board.InProgress, 0, ""},
+		{"expired", 24 * time.Hour, nil, 0, board.Ready, 100_000, ""},
+		{"expired, the last attempt", 24 * time.Hour, nil, 2, board.Blocked, 100_000, ""},
+		{"expired, of an op that is none", 24 * time.Hour, nil, 0, board.Ready, 100_000, "../../x"},
 	} {
 		t.Run(at.name, func(t *testing.T) {
 			p := newPaper(t, "[drain]\nmax_attempts = 3\n[budget]\nmonthly_usd = 1.0\n", "tide state: ready|attempts: "+string(rune('0'+at.tries)), "ebb state: ready")
 			p.claim(runA, "tide", begin)
+			for name, b := range p.files {
+				if at.op != "" && strings.Contains(name, runA) {
+					p.files[name] = bytes.Replace(b, []byte(`"data":{`), []byte(`"data":{"op":"`+at.op+`",`), 1)
+				}
+			}
 			before := string(p.files["knowledge/tasks/ebb.md"])
 			d := p.run(runB, begin.Add(at.after))
 			plan, swept, err := d.planSweep(at.killed)

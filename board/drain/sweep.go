@@ -170,13 +170,16 @@ func (bw *boardWriter) opDied(p *draft, claim event.Record) error {
 		return nil
 	}
 	story, err := bw.at.findStory(id)
-	if err == nil && story.Told == nil {
-		if story, err = bw.unrecordedOp(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
-			err = p.recordOps(story.Op())
-		}
-	}
 	if err != nil {
 		return err
+	}
+	if story.Told == nil {
+		if story, err = bw.unrecordedOp(id, claim.Task, claim.Claim().Base, claim.Run); err != nil {
+			return nil // a forged claim, of which odd check tells; it must not stop the board
+		}
+		if err := p.recordOps(story.Op()); err != nil {
+			return err
+		}
 	}
 	end, ok, err := pipeline.Abandon(story, bw.log.id, bw.log.now(), "the run that worked on it died, and its claim went on")
 	if !ok {
