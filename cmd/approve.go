@@ -212,7 +212,7 @@ func (v *view) tellOverLimit(t board.Task, p review.Proposal) {
 		return
 	}
 	n, _ := strconv.Atoi(m[1])
-	argv := []string{"odd", "task", "add", titleCell(or(t.Title, string(t.ID))) + ", again", "--kind", t.Kind}
+	argv := []string{"odd", "task", "add", cell(titleCell(or(t.Title, string(t.ID)))) + ", again", "--kind", t.Kind}
 	if t.Role != "" {
 		argv = append(argv, "--role", t.Role)
 	}

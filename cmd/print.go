@@ -44,8 +44,16 @@ func cell(s string) string {
 	return secrets.RedactText(okf.Visible(s))
 }
 
-// titleCell returns a title as a list shows it; --json and the file have all of it.
-func titleCell(s string) string { return layout.Clip(cell(s), 100) }
+// titleCell returns a title as a list shows it, for printRows and its kind, which make a cell
+// of it; --json and the file have all of it.
+func titleCell(s string) string {
+	if len(s) <= titleWidth {
+		return s
+	}
+	return layout.Clip(cell(s), titleWidth)
+}
+
+const titleWidth = 100 // columns
 
 // printRows prints rows of cells: aligned for a person, and the last broken between words
 // where it has room; tab-separated for a pipe.

@@ -94,7 +94,7 @@ func (b bundle) spellHint(query string) string {
 func (b bundle) hitText(env Env, h served.Found) string {
 	text := env.paintText("1", okf.Visible(string(h.ID)))
 	if h.Title != "" {
-		text += "  " + titleCell(h.Title)
+		text += "  " + cell(titleCell(h.Title))
 	}
 	text += " " + env.paintText("2", "("+okf.Visible(h.Type)+")") + "\n"
 	if h.Text == "" {
