@@ -12,11 +12,11 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// clean takes the persona glyphs out of s and says which, in order.
-func (g glyphs) clean(s string) (string, []string) {
+// cleanText takes the persona glyphs out of s and says which, in order.
+func (g glyphs) cleanText(s string) (string, []string) {
 	var taken []string
 	for strings.ContainsFunc(s, func(r rune) bool { return g.first[r] }) {
-		next, some := g.once(s)
+		next, some := g.cleanOnce(s)
 		if some == nil {
 			break
 		}
@@ -26,15 +26,15 @@ func (g glyphs) clean(s string) (string, []string) {
 	return s, taken
 }
 
-// once is one pass over the clusters of s. Glyphs that touch go as one, with
+// cleanOnce is one pass over the clusters of s. Glyphs that touch go as one, with
 // the one space that set them apart.
-func (g glyphs) once(s string) (string, []string) {
-	parts := slices.Collect(clusters(s))
+func (g glyphs) cleanOnce(s string) (string, []string) {
+	parts := slices.Collect(walkClusters(s))
 	out := make([]string, 0, len(parts))
 	var taken []string
 	for i := 0; i < len(parts); {
-		if !g.has(parts[i]) {
-			rest, hid := g.unjoin(parts[i])
+		if !g.hasCluster(parts[i]) {
+			rest, hid := g.splitJoined(parts[i])
 			if hid {
 				taken = append(taken, parts[i])
 			}
@@ -44,7 +44,7 @@ func (g glyphs) once(s string) (string, []string) {
 			i++
 			continue
 		}
-		for ; i < len(parts) && g.has(parts[i]); i++ {
+		for ; i < len(parts) && g.hasCluster(parts[i]); i++ {
 			taken = append(taken, parts[i])
 		}
 		left, right := "", ""
@@ -55,19 +55,19 @@ func (g glyphs) once(s string) (string, []string) {
 			right = parts[i]
 		}
 		switch {
-		case right == " " && opens(left):
+		case right == " " && endsOpen(left):
 			i++
-		case left == " " && closes(right):
+		case left == " " && beginsClosed(right):
 			out = out[:len(out)-1]
 		}
 	}
 	return strings.Join(out, ""), taken
 }
 
-// unjoin takes standard glyphs out of a cluster that they share with something
+// splitJoined takes standard glyphs out of a cluster that they share with something
 // else: joined to a picture that is nobody's, or carrying a letter's mark, a glyph
 // is seen as well as alone. The rest stays, without the joiner.
-func (g glyphs) unjoin(cluster string) (rest string, hid bool) {
+func (g glyphs) splitJoined(cluster string) (rest string, hid bool) {
 	var out []rune
 	after := false // what stood before was taken
 	for _, r := range cluster {
@@ -75,7 +75,7 @@ func (g glyphs) unjoin(cluster string) (rest string, hid bool) {
 		case g.alone[r]:
 			hid, after = true, true
 			continue
-		case after && (r == joiner && (len(out) == 0 || out[len(out)-1] == joiner) || r != joiner && decorates(r)):
+		case after && (r == joiner && (len(out) == 0 || out[len(out)-1] == joiner) || r != joiner && isDecoration(r)):
 			continue
 		}
 		out, after = append(out, r), false
@@ -89,14 +89,14 @@ func (g glyphs) unjoin(cluster string) (rest string, hid bool) {
 // joiner is U+200D, which makes one picture of two.
 const joiner = '\u200d'
 
-// opens reports whether a text that ends so needs no space after it.
-func opens(left string) bool {
+// endsOpen reports whether a text that ends so needs no space after it.
+func endsOpen(left string) bool {
 	r, n := utf8.DecodeLastRuneInString(left)
 	return n == 0 || unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pi) || strings.ContainsRune("/\\@#*_~`\"'", r)
 }
 
-// closes reports whether a text that begins so needs no space before it.
-func closes(right string) bool {
+// beginsClosed reports whether a text that begins so needs no space before it.
+func beginsClosed(right string) bool {
 	r, n := utf8.DecodeRuneInString(right)
 	return n == 0 || unicode.IsSpace(r) || unicode.In(r, unicode.Pe, unicode.Pf) || strings.ContainsRune(".,;:!?…", r)
 }
@@ -122,40 +122,40 @@ type glyphs struct {
 func glyphsOf(c contract.Contract) glyphs {
 	g := glyphs{map[string]bool{}, map[rune]bool{}, map[rune]bool{}}
 	for _, x := range characterGlyphs() {
-		g.add(x)
+		g.addGlyphs(x)
 		r, _ := utf8.DecodeRuneInString(x)
 		g.alone[r] = true
 	}
-	for _, p := range speakers(c) {
+	for _, p := range speakingProfiles(c) {
 		for _, x := range p.Glyphs.Signature {
-			g.add(x)
+			g.addGlyphs(x)
 		}
 		for _, xs := range p.Glyphs.Palettes {
 			for _, x := range xs {
-				g.add(x)
+				g.addGlyphs(x)
 			}
 		}
 	}
 	return g
 }
 
-func (g glyphs) add(text string) {
-	for x := range clusters(text) {
-		if !picture(x) || isFunctional(x) {
+func (g glyphs) addGlyphs(text string) {
+	for x := range walkClusters(text) {
+		if !isPicture(x) || isFunctional(x) {
 			continue
 		}
-		g.persona[fold(x)] = true
-		r, _ := utf8.DecodeRuneInString(fold(x))
+		g.persona[dropSelector(x)] = true
+		r, _ := utf8.DecodeRuneInString(dropSelector(x))
 		g.first[r] = true
 	}
 }
 
 func isFunctional(cluster string) bool {
-	return slices.ContainsFunc(functionalGlyphs(), func(x string) bool { return fold(x) == fold(cluster) })
+	return slices.ContainsFunc(functionalGlyphs(), func(x string) bool { return dropSelector(x) == dropSelector(cluster) })
 }
 
-// speakers are the profiles that a contract lets speak.
-func speakers(c contract.Contract) []*contract.Profile {
+// speakingProfiles are the profiles that a contract lets speak.
+func speakingProfiles(c contract.Contract) []*contract.Profile {
 	var ps []*contract.Profile
 	if c.Persona != nil {
 		ps = append(ps, c.Persona)
@@ -168,17 +168,17 @@ func speakers(c contract.Contract) []*contract.Profile {
 	return ps
 }
 
-// has reports whether a grapheme cluster is a persona's glyph, in whatever skin.
-func (g glyphs) has(cluster string) bool {
+// hasCluster reports whether a grapheme cluster is a persona's glyph, in whatever skin.
+func (g glyphs) hasCluster(cluster string) bool {
 	if isFunctional(cluster) {
 		return false
 	}
-	if g.persona[fold(cluster)] {
+	if g.persona[dropSelector(cluster)] {
 		return true
 	}
 	found := false
 	for _, r := range cluster {
-		if decorates(r) {
+		if isDecoration(r) {
 			continue
 		}
 		if found = g.persona[string(r)]; !found {
@@ -188,16 +188,16 @@ func (g glyphs) has(cluster string) bool {
 	return found
 }
 
-// fold drops the selector that says how a glyph is drawn: both spellings occur.
-func fold(cluster string) string { return strings.ReplaceAll(cluster, "\ufe0f", "") }
+// dropSelector drops the selector that says how a glyph is drawn: both spellings occur.
+func dropSelector(cluster string) string { return strings.ReplaceAll(cluster, "\ufe0f", "") }
 
-// decorates reports whether r changes how a glyph looks and not what it is.
-func decorates(r rune) bool {
+// isDecoration reports whether r changes how a glyph looks and not what it is.
+func isDecoration(r rune) bool {
 	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) || r >= 0x1F3FB && r <= 0x1F3FF
 }
 
-// clusters walks the grapheme clusters of s.
-func clusters(s string) iter.Seq[string] {
+// walkClusters walks the grapheme clusters of s.
+func walkClusters(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		state := -1
 		for s != "" {
@@ -219,8 +219,8 @@ var pictures = &unicode.RangeTable{R16: []unicode.Range16{
 	{0x2795, 0x2797, 1}, {0x27B0, 0x27BF, 15}, {0x2B1B, 0x2B1C, 1}, {0x2B50, 0x2B55, 5},
 }}
 
-// picture reports whether a cluster is drawn as a picture.
-func picture(cluster string) bool {
+// isPicture reports whether a cluster is drawn as a picture.
+func isPicture(cluster string) bool {
 	r, n := utf8.DecodeRuneInString(cluster)
 	return r >= 0x1F000 && r <= 0x1FAFF || unicode.Is(pictures, r) || n < len(cluster) && strings.ContainsAny(cluster, "\ufe0f\u20e3")
 }

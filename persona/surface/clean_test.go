@@ -103,8 +103,8 @@ func checkClean(t interface{ Fatalf(string, ...any) }, c contract.Contract, s st
 	if again := Machine(c, got); again != got {
 		t.Fatalf("%q: %q is cleaned again to %q", s, got, again)
 	}
-	for x := range clusters(got) {
-		if g.has(x) || strings.ContainsFunc(x, func(r rune) bool { return g.alone[r] }) {
+	for x := range walkClusters(got) {
+		if g.hasCluster(x) || strings.ContainsFunc(x, func(r rune) bool { return g.alone[r] }) {
 			t.Fatalf("%q: %q is left in %q", s, x, got)
 		}
 	}

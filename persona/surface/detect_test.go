@@ -191,7 +191,7 @@ func TestQuietScenes(t *testing.T) {
 			t.Errorf("%q: %+v", m, v)
 		}
 	}
-	for _, d := range wordings() {
+	for _, d := range wordingDetectors() {
 		if d.Modes == nil {
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// count counts the says of the kinds.
-func (o Output) count(kinds ...string) (n int) {
+// countSays counts the says of the kinds.
+func (o Output) countSays(kinds ...string) (n int) {
 	for _, s := range o.Says {
 		for _, k := range kinds {
 			if s.Kind == k {
@@ -22,7 +22,7 @@ func (o Output) count(kinds ...string) (n int) {
 }
 
 func prematureClosure(l look) []contract.Hint {
-	closing, opening := l.o.count("decision", "recommendation"), l.o.count("question", "tension")
+	closing, opening := l.o.countSays("decision", "recommendation"), l.o.countSays("question", "tension")
 	if closing <= opening {
 		return nil
 	}
@@ -34,7 +34,7 @@ func textualQuestion(l look) (out []contract.Hint) {
 		return nil
 	}
 	for i, s := range l.o.Says {
-		if s.Kind != "question" && s.Kind != "reversion" && l.c.Mode != contract.Exploration && asks(s.Text) > 0 {
+		if s.Kind != "question" && s.Kind != "reversion" && l.c.Mode != contract.Exploration && countQuestions(s.Text) > 0 {
 			out = append(out, contract.Hint{At: placeOfSay(i), Message: "reads like a question, and nobody is there to answer"})
 		}
 	}
@@ -44,9 +44,9 @@ func textualQuestion(l look) (out []contract.Hint) {
 // placeOfSay returns the place of a say's text.
 func placeOfSay(i int) string { return fmt.Sprintf("says[%d].text", i) }
 
-// asks counts the question marks that end something: those of a url or a
+// countQuestions counts the question marks that end something: those of a url or a
 // pattern are followed by more.
-func asks(s string) (n int) {
+func countQuestions(s string) (n int) {
 	for w := range strings.FieldsSeq(s) {
 		if strings.HasSuffix(strings.TrimRightFunc(w, func(r rune) bool { return unicode.IsPunct(r) && r != '?' }), "?") {
 			n++
@@ -57,7 +57,7 @@ func asks(s string) (n int) {
 
 func looseReversion(l look) (out []contract.Hint) {
 	for i, s := range l.o.Says {
-		if s.Kind == "reversion" && asks(s.Text) > 1 {
+		if s.Kind == "reversion" && countQuestions(s.Text) > 1 {
 			out = append(out, contract.Hint{At: placeOfSay(i), Message: "asks more than one question; a reversion names one unknown"})
 		}
 	}
@@ -67,7 +67,7 @@ func looseReversion(l look) (out []contract.Hint) {
 func metricLaundering(l look) (out []contract.Hint) {
 	done := []string{"done", "complete", "completed", "finished", "all tests pass", "fully working", "works perfectly", "ready to ship", "100%"}
 	for i, s := range l.o.Says {
-		if p := mention(s.Text, done); p != "" && (s.Kind == "assertion" || s.Kind == "progress") && !cites(s.Text) {
+		if p := findPhrase(s.Text, done); p != "" && (s.Kind == "assertion" || s.Kind == "progress") && !hasReference(s.Text) {
 			out = append(out, contract.Hint{At: placeOfSay(i), Message: fmt.Sprintf("%q without a reference to what was; name the path, id or commit", p)})
 		}
 	}
@@ -77,8 +77,8 @@ func metricLaundering(l look) (out []contract.Hint) {
 	return out
 }
 
-// cites reports whether s names a path, a url, a file, a commit or code.
-func cites(s string) bool {
+// hasReference reports whether s names a path, a url, a file, a commit or code.
+func hasReference(s string) bool {
 	for w := range strings.FieldsSeq(s) {
 		w = strings.TrimFunc(w, func(r rune) bool { return unicode.IsPunct(r) && r != '`' })
 		digits := strings.ContainsAny(w, "0123456789")
@@ -102,8 +102,8 @@ func otherArtifact(l look) []contract.Hint {
 }
 
 func unchangedFix(l look) (out []contract.Hint) {
-	known := l.findings()
-	for i, r := range l.remedies() {
+	known := l.boundFindings()
+	for i, r := range l.listRemedies() {
 		if known[r.Finding] == deliver.Fix && len(r.Changed) == 0 {
 			out = append(out, contract.Hint{At: fmt.Sprintf("deliverable.remedies[%d]", i), Message: r.Finding + " was to be fixed and nothing was changed; a fresh validator will look at the reason"})
 		}

@@ -36,8 +36,8 @@ func (o Output) clone() Output {
 	return o
 }
 
-// texts lists every text of o, the says' first. Writing through s changes o.
-func (o Output) texts() []text {
+// allTexts lists every text of o, the says' first. Writing through s changes o.
+func (o Output) allTexts() []text {
 	var ts []text
 	for i := range o.Says {
 		s := &o.Says[i]
@@ -53,10 +53,10 @@ func (o Output) texts() []text {
 	return ts
 }
 
-// clean cleans every text that the contract's voice or its field asks for.
-func (l look) clean() []Change {
+// cleanTexts cleans every text that the contract's voice or its field asks for.
+func (l look) cleanTexts() []Change {
 	var out []Change
-	for _, t := range l.o.texts() {
+	for _, t := range l.o.allTexts() {
 		why := "a machine field"
 		if !t.machine && !l.c.Surface.Machine {
 			if l.c.Voice == contract.VoicePersona {
@@ -64,7 +64,7 @@ func (l look) clean() []Change {
 			}
 			why = "voice " + string(l.c.Voice)
 		}
-		s, taken := l.glyphs.clean(*t.s)
+		s, taken := l.glyphs.cleanText(*t.s)
 		if taken != nil {
 			*t.s = s
 			out = append(out, Change{t.at, taken, why})
@@ -73,8 +73,8 @@ func (l look) clean() []Change {
 	return out
 }
 
-// excess lists the says and the persons' texts over the surface's cap.
-func (l look) excess() []Excess {
+// findExcess lists the says and the persons' texts over the surface's cap.
+func (l look) findExcess() []Excess {
 	var out []Excess
 	limit := l.c.Surface.MaxTokens
 	for t := range l.walkSaid() {
@@ -96,9 +96,9 @@ func (l look) walkSaid() iter.Seq[text] {
 	}
 }
 
-// emissions counts what the surface caps: the says, and the lines of a
+// countEmissions counts what the surface caps: the says, and the lines of a
 // commentary; any other deliverable is one.
-func (o Output) emissions() int {
+func (o Output) countEmissions() int {
 	n := len(o.Says)
 	switch d := o.Deliverable; {
 	case d == nil:
@@ -110,8 +110,8 @@ func (o Output) emissions() int {
 	return n
 }
 
-// turn is the turn control of a dialogue's turn, and whether no say carried one.
-func turn(says []deliver.Say) (string, bool) {
+// turnMarker is the turn control of a dialogue's turn, and whether no say carried one.
+func turnMarker(says []deliver.Say) (string, bool) {
 	for _, s := range slices.Backward(says) {
 		if s.Marker != "" {
 			return s.Marker, false

@@ -32,7 +32,7 @@ func unknownKind(l look) (out []contract.Refusal) {
 	for i, s := range l.o.Says {
 		if !slices.Contains(kinds, s.Kind) {
 			out = append(out, contract.Refusal{
-				Message: fmt.Sprintf("says[%d] has kind %q%s", i, s.Kind, within(l.c)),
+				Message: fmt.Sprintf("says[%d] has kind %q%s", i, s.Kind, inMode(l.c)),
 				Way:     "use one of " + strings.Join(kinds, ", "),
 			})
 		}
@@ -46,8 +46,8 @@ func unknownKind(l look) (out []contract.Refusal) {
 	return out
 }
 
-// within is " in MODE", "" where there is none.
-func within(c contract.Contract) string {
+// inMode is " in MODE", "" where there is none.
+func inMode(c contract.Contract) string {
 	if c.Mode == "" {
 		return ""
 	}
@@ -62,7 +62,7 @@ func clarifyingQuestion(l look) (out []contract.Refusal) {
 		asks := s.Kind == "question" && l.c.Mode != contract.Exploration
 		if asks || s.Marker == "yielding" {
 			out = append(out, contract.Refusal{
-				Message: fmt.Sprintf("says[%d] waits for an answer%s, and nobody is there to give one", i, within(l.c)),
+				Message: fmt.Sprintf("says[%d] waits for an answer%s, and nobody is there to give one", i, inMode(l.c)),
 				Way:     "name the one unknown as a reversion, or end with handoff_insufficient",
 			})
 		}
@@ -119,8 +119,8 @@ func incompleteDeliverable(l look) []contract.Refusal {
 	return []contract.Refusal{{Message: d.Schema + " is incomplete: " + list, Way: "say " + list}}
 }
 
-// findings is what the contract's handoffs bound a resolver by.
-func (l look) findings() map[string]deliver.Disposition {
+// boundFindings returns what the contract's handoffs bound a resolver by.
+func (l look) boundFindings() map[string]deliver.Disposition {
 	found := map[string]deliver.Disposition{}
 	for _, h := range l.c.Handoffs {
 		maps.Copy(found, h.Findings)
@@ -128,8 +128,8 @@ func (l look) findings() map[string]deliver.Disposition {
 	return found
 }
 
-// remedies are those of the deliverable.
-func (l look) remedies() []deliver.Remedy {
+// listRemedies returns those of the deliverable.
+func (l look) listRemedies() []deliver.Remedy {
 	if d := l.o.Deliverable; d != nil && d.Remediation != nil {
 		return d.Remediation.Remedies
 	}
@@ -137,20 +137,20 @@ func (l look) remedies() []deliver.Remedy {
 }
 
 func outsideFindings(l look) (out []contract.Refusal) {
-	known := l.findings()
-	for i, r := range l.remedies() {
+	known := l.boundFindings()
+	for i, r := range l.listRemedies() {
 		if _, ok := known[r.Finding]; !ok && r.Finding != "" {
 			out = append(out, contract.Refusal{
 				Message: fmt.Sprintf("remedies[%d] is for %q, which the handoff does not name", i, r.Finding),
-				Way:     "remedy one of " + list(known) + "; what is new goes back by a reversion",
+				Way:     "remedy one of " + joinIDs(known) + "; what is new goes back by a reversion",
 			})
 		}
 	}
 	return out
 }
 
-// list is the ids of findings in order, "none" for none.
-func list(findings map[string]deliver.Disposition) string {
+// joinIDs returns the ids of findings in order, "none" for none.
+func joinIDs(findings map[string]deliver.Disposition) string {
 	if len(findings) == 0 {
 		return "none"
 	}
@@ -162,8 +162,8 @@ func unansweredFinding(l look) (out []contract.Refusal) {
 	if d == nil || d.Remediation == nil || !l.isComplete() {
 		return nil
 	}
-	open := l.findings()
-	for _, r := range l.remedies() {
+	open := l.boundFindings()
+	for _, r := range l.listRemedies() {
 		delete(open, r.Finding)
 	}
 	for _, id := range slices.Sorted(maps.Keys(open)) {
@@ -176,8 +176,8 @@ func unansweredFinding(l look) (out []contract.Refusal) {
 }
 
 func againstDisposition(l look) (out []contract.Refusal) {
-	known := l.findings()
-	for i, r := range l.remedies() {
+	known := l.boundFindings()
+	for i, r := range l.listRemedies() {
 		reason := !deliver.Blank(r.Why)
 		switch disposition := known[r.Finding]; {
 		case disposition == deliver.Accept && len(r.Changed) > 0:
@@ -196,7 +196,7 @@ func againstDisposition(l look) (out []contract.Refusal) {
 }
 
 func tooManyEmissions(l look) []contract.Refusal {
-	n, limit := l.o.emissions(), l.c.Surface.MaxEmissions
+	n, limit := l.o.countEmissions(), l.c.Surface.MaxEmissions
 	if limit <= 0 || n <= limit {
 		return nil
 	}

@@ -107,16 +107,16 @@ func Judge(c contract.Contract, o Output) (Output, Verdict) {
 	o = o.clone()
 	var v Verdict
 	l := look{c: c, o: o, glyphs: glyphsOf(c)}
-	v.Changes = l.clean()
-	l.texts = o.texts()
-	v.Excess = l.excess()
+	v.Changes = l.cleanTexts()
+	l.texts = o.allTexts()
+	v.Excess = l.findExcess()
 	if c.Engagement == contract.Assistant {
-		l.turn, l.unmarked = turn(o.Says)
+		l.turn, l.unmarked = turnMarker(o.Says)
 		v.Turn = l.turn
 	}
 	for _, d := range Detectors() {
-		v.Failures = append(v.Failures, d.failures(l)...)
-		v.Hints = append(v.Hints, d.hints(l)...)
+		v.Failures = append(v.Failures, d.findFailures(l)...)
+		v.Hints = append(v.Hints, d.findHints(l)...)
 	}
 	for i, f := range v.Failures {
 		if i == 0 {
@@ -131,7 +131,7 @@ func Judge(c contract.Contract, o Output) (Output, Verdict) {
 
 // Machine cleans a text that code will parse, such as a commit message.
 func Machine(c contract.Contract, s string) string {
-	s, _ = glyphsOf(c).clean(s)
+	s, _ = glyphsOf(c).cleanText(s)
 	return s
 }
 
@@ -141,7 +141,7 @@ func Encoded(c contract.Contract, d deliver.Deliverable) deliver.Deliverable {
 	d = d.Clone()
 	g := glyphsOf(c)
 	for _, t := range d.Texts() {
-		*t.S, _ = g.clean(*t.S)
+		*t.S, _ = g.cleanText(*t.S)
 	}
 	return d
 }
