@@ -123,11 +123,11 @@ func (e Exploration) Shortfall(complexity string) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "a change of complexity %s wants a score of %s from at least %d kinds of looking; so far it is %s from %d",
-		complexity, points(f.milli), f.categories, points(e.Milli), len(e.Categories))
+		complexity, formatPoints(f.milli), f.categories, formatPoints(e.Milli), len(e.Categories))
 	if len(missing) > 0 {
 		fmt.Fprintf(&b, "; it needs %s", strings.Join(missing, " and "))
 	}
-	b.WriteString(e.advice(missing))
+	b.WriteString(e.adviseNext(missing))
 	b.WriteString(". Asking twice the same counts once; more of list_dir and glob_files helps little")
 	return b.String()
 }
@@ -144,8 +144,8 @@ var looks = []struct {
 	{"comprehension", "read_file"},
 }
 
-// advice lists what has not been looked at yet, what is required first.
-func (e Exploration) advice(required []string) string {
+// adviseNext lists what has not been looked at yet, what is required first.
+func (e Exploration) adviseNext(required []string) string {
 	var first, then []string
 	for _, l := range looks {
 		switch {
@@ -162,7 +162,7 @@ func (e Exploration) advice(required []string) string {
 	return "; not yet looked at: " + strings.Join(append(first, then...), "; ")
 }
 
-// points writes thousandths as a number: 25.5.
-func points(milli int64) string {
+// formatPoints writes thousandths as a number: 25.5.
+func formatPoints(milli int64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%03d", milli/1000, milli%1000), "0"), ".")
 }

@@ -77,50 +77,50 @@ type proposal struct {
 	Reason   string `json:"reason"`
 }
 
-// schemas lists every schema of a json block.
-func schemas() []string {
+// schemaNames lists every schema of a json block.
+func schemaNames() []string {
 	return append([]string{SchemaNotes, SchemaUsage, SchemaHandoff, SchemaFinish, SchemaSay, SchemaProposal}, deliver.Schemas()...)
 }
 
-// object reads a json block by its schema.
-func (p *parser) object(b block) {
+// parseObject reads a json block by its schema.
+func (p *parser) parseObject(b block) {
 	if len(b.text) > maxObject {
-		p.problem(b.line, fmt.Sprintf("a json block of %d bytes, at most %d", len(b.text), maxObject), "say less, or name a file")
+		p.addProblem(b.line, fmt.Sprintf("a json block of %d bytes, at most %d", len(b.text), maxObject), "say less, or name a file")
 		return
 	}
 	schema, err := schemaOf(b.text)
 	if err != nil {
-		p.problem(b.line+at(b.text, err), err.Error(), "write one whole JSON object with a schema and nothing beside it; an example belongs in a block of another word")
+		p.addProblem(b.line+errorLine(b.text, err), err.Error(), "write one whole JSON object with a schema and nothing beside it; an example belongs in a block of another word")
 		return
 	}
 	switch schema {
 	case SchemaNotes:
-		err = p.notes(b)
+		err = p.parseNotes(b)
 	case SchemaUsage:
-		err = p.usage(b)
+		err = p.parseUsage(b)
 	case SchemaHandoff:
-		err = p.handoff(b)
+		err = p.parseHandoff(b)
 	case SchemaFinish:
-		err = p.finish(b)
+		err = p.parseFinish(b)
 	case SchemaSay:
-		err = p.says(b)
+		err = p.parseSays(b)
 	case SchemaProposal:
-		err = p.proposal(b)
+		err = p.parseProposal(b)
 	default:
 		if !slices.Contains(deliver.Schemas(), schema) {
-			p.problem(b.line, fmt.Sprintf("unknown schema %q", schema), "the schemas are "+strings.Join(schemas(), ", "))
+			p.addProblem(b.line, fmt.Sprintf("unknown schema %q", schema), "the schemas are "+strings.Join(schemaNames(), ", "))
 			return
 		}
-		p.deliverable(schema, b)
+		p.parseDeliverable(schema, b)
 	}
 	if err != nil {
-		p.problem(b.line+at(b.text, err), schema+": "+err.Error(), "")
+		p.addProblem(b.line+errorLine(b.text, err), schema+": "+err.Error(), "")
 	}
 }
 
-func (p *parser) notes(b block) error {
+func (p *parser) parseNotes(b block) error {
 	var v notes
-	if err := decode(b.text, &v); err != nil {
+	if err := decodeStrict(b.text, &v); err != nil {
 		return err
 	}
 	for i, f := range v.Notes {
@@ -139,9 +139,9 @@ const (
 	mostCost  = 1_000_000_000_000 // micro-USD
 )
 
-func (p *parser) usage(b block) error {
+func (p *parser) parseUsage(b block) error {
 	var v usage
-	if err := decode(b.text, &v); err != nil {
+	if err := decodeStrict(b.text, &v); err != nil {
 		return err
 	}
 	if v.Turns < 0 || v.Cost != nil && *v.Cost < 0 {
@@ -150,7 +150,7 @@ func (p *parser) usage(b block) error {
 	if v.Turns > mostTurns || v.Cost != nil && *v.Cost > mostCost {
 		return fmt.Errorf("turns are at most %d, and cost_micro_usd %d: more is no session's", mostTurns, int64(mostCost))
 	}
-	if !p.once(SchemaUsage, b.line) {
+	if !p.isFirst(SchemaUsage, b.line) {
 		return nil
 	}
 	p.e.Usage = Usage{Turns: max(v.Turns, 1), Model: v.Model}
@@ -160,20 +160,20 @@ func (p *parser) usage(b block) error {
 	return nil
 }
 
-func (p *parser) handoff(b block) error {
+func (p *parser) parseHandoff(b block) error {
 	var v handoff
-	if err := decode(b.text, &v); err != nil {
+	if err := decodeStrict(b.text, &v); err != nil {
 		return err
 	}
-	if p.once(SchemaHandoff, b.line) {
+	if p.isFirst(SchemaHandoff, b.line) {
 		p.e.Handoff = v.Handoff
 	}
 	return nil
 }
 
-func (p *parser) finish(b block) error {
+func (p *parser) parseFinish(b block) error {
 	var v finish
-	if err := decode(b.text, &v); err != nil {
+	if err := decodeStrict(b.text, &v); err != nil {
 		return err
 	}
 	switch {
@@ -184,18 +184,18 @@ func (p *parser) finish(b block) error {
 	case v.Outcome == Failed && v.Failure == "":
 		v.Failure = "declared"
 	}
-	if err := insufficient(v); err != nil {
+	if err := checkInsufficient(v); err != nil {
 		return err
 	}
-	if p.once(SchemaFinish, b.line) {
+	if p.isFirst(SchemaFinish, b.line) {
 		p.e.Outcome, p.e.Failure, p.e.Detail, p.e.Missing = v.Outcome, v.Failure, v.Detail, v.Missing
 	}
 	return nil
 }
 
-// insufficient holds the outcome handoff_insufficient to its promise: it names
+// checkInsufficient holds the outcome handoff_insufficient to its promise: it names
 // what is missing, and no other outcome does.
-func insufficient(v finish) error {
+func checkInsufficient(v finish) error {
 	switch {
 	case v.Outcome != HandoffInsufficient && len(v.Missing) > 0:
 		return fmt.Errorf("outcome %s with something missing; only %s has missing", v.Outcome, HandoffInsufficient)
@@ -214,10 +214,10 @@ func insufficient(v finish) error {
 	return nil
 }
 
-// says reads what was said; several blocks add up, in order.
-func (p *parser) says(b block) error {
+// parseSays reads what was said; several blocks add up, in order.
+func (p *parser) parseSays(b block) error {
 	var v says
-	if err := decode(b.text, &v); err != nil {
+	if err := decodeStrict(b.text, &v); err != nil {
 		return err
 	}
 	if len(p.e.Says)+len(v.Says) > maxSays {
@@ -239,10 +239,10 @@ var (
 	gates      = []string{"framing", "commitment", "evaluation", "emergency"}
 )
 
-// proposal reads one proposal; several blocks add up, in order.
-func (p *parser) proposal(b block) error {
+// parseProposal reads one proposal; several blocks add up, in order.
+func (p *parser) parseProposal(b block) error {
 	var v proposal
-	if err := decode(b.text, &v); err != nil {
+	if err := decodeStrict(b.text, &v); err != nil {
 		return err
 	}
 	switch reason := strings.TrimSpace(v.Reason); {
@@ -261,20 +261,20 @@ func (p *parser) proposal(b block) error {
 	return nil
 }
 
-// deliverable reads the one thing a session hands over. A second one is a
+// parseDeliverable reads the one thing a session hands over. A second one is a
 // problem, of the same schema or of another: nobody could say which was meant.
-func (p *parser) deliverable(schema string, b block) {
+func (p *parser) parseDeliverable(schema string, b block) {
 	d, err := deliver.Decode(schema, b.text)
 	var bad deliver.Problems
 	switch first := p.e.Deliverable; {
 	case errors.As(err, &bad):
 		for _, f := range bad {
-			p.problem(b.line+f.Line, place(schema, f.At)+f.Message, "")
+			p.addProblem(b.line+f.Line, placePrefix(schema, f.At)+f.Message, "")
 		}
 	case err != nil:
-		p.problem(b.line, schema+": "+err.Error(), "")
+		p.addProblem(b.line, schema+": "+err.Error(), "")
 	case first != nil:
-		p.problem(b.line, fmt.Sprintf("a second deliverable, %s; the first is %s on line %d", schema, first.Schema, p.seen["deliverable"]),
+		p.addProblem(b.line, fmt.Sprintf("a second deliverable, %s; the first is %s on line %d", schema, first.Schema, p.seen["deliverable"]),
 			"hand over one, as one block")
 	default:
 		p.seen["deliverable"] = b.line
@@ -282,8 +282,8 @@ func (p *parser) deliverable(schema string, b block) {
 	}
 }
 
-// place is the head of a message about a place inside an object, "" for the object.
-func place(schema, at string) string {
+// placePrefix is the head of a message about a place inside an object, "" for the object.
+func placePrefix(schema, at string) string {
 	if at == "" {
 		return schema + ": "
 	}
@@ -318,8 +318,8 @@ func schemaOf(text []byte) (string, error) {
 	return schema.Text, nil
 }
 
-// decode reads text strictly: no unknown key, one value.
-func decode(text []byte, v any) error {
+// decodeStrict reads text strictly: no unknown key, one value.
+func decodeStrict(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
@@ -331,8 +331,8 @@ func decode(text []byte, v any) error {
 	return nil
 }
 
-// at is the line inside text, from 1, a decoding error points to; 1 when it does not say.
-func at(text []byte, err error) int {
+// errorLine is the line inside text, from 1, a decoding error points to; 1 when it does not say.
+func errorLine(text []byte, err error) int {
 	off := int64(0)
 	var syntax *jsontree.SyntaxError
 	var typ *json.UnmarshalTypeError

@@ -35,8 +35,8 @@ type block struct {
 // unknown unless odd.usage.1 says more.
 func Parse(text []byte) (Emission, []okf.Problem) {
 	p := parser{e: Emission{Usage: Usage{Turns: 1}}, seen: map[string]int{}}
-	for _, b := range blocks(text) {
-		p.block(b)
+	for _, b := range splitBlocks(text) {
+		p.parseBlock(b)
 	}
 	if len(p.bad) > 0 {
 		return Emission{}, p.bad
@@ -66,15 +66,15 @@ func Read(text []byte) Emission {
 
 // Emits reports a text with a block that Parse does not take for prose.
 func Emits(text []byte) bool {
-	return slices.ContainsFunc(blocks(text), func(b block) bool { return slices.Contains(words(), b.word) })
+	return slices.ContainsFunc(splitBlocks(text), func(b block) bool { return slices.Contains(blockWords(), b.word) })
 }
 
-// words are those of the blocks that are not prose.
-func words() []string { return []string{"atom", "json", "change", "octave", "plan", "expansion"} }
+// blockWords are those of the blocks that are not prose.
+func blockWords() []string { return []string{"atom", "json", "change", "octave", "plan", "expansion"} }
 
-// blocks cuts text at its fences. Blocks do not nest: inside one, a fence that
+// splitBlocks cuts text at its fences. Blocks do not nest: inside one, a fence that
 // cannot close it is content. Their texts are parts of text.
-func blocks(text []byte) []block {
+func splitBlocks(text []byte) []block {
 	var out []block
 	var cur *block
 	var ticks int
@@ -82,7 +82,7 @@ func blocks(text []byte) []block {
 	for l := range bytes.Lines(text) {
 		n++
 		at += len(l)
-		k, info := fence(l)
+		k, info := readFence(l)
 		switch {
 		case cur == nil && k > 0:
 			word, _, _ := strings.Cut(info, " ")
@@ -101,9 +101,9 @@ func blocks(text []byte) []block {
 	return out
 }
 
-// fence counts the backticks a line starts with, 0 for fewer than three, and
+// readFence counts the backticks a line starts with, 0 for fewer than three, and
 // returns the trimmed rest. As in markdown, a rest with a backtick is no fence.
-func fence(line []byte) (ticks int, info string) {
+func readFence(line []byte) (ticks int, info string) {
 	rest := bytes.TrimLeft(line, "`")
 	ticks = len(line) - len(rest)
 	if ticks < 3 || bytes.ContainsRune(rest, '`') {
@@ -118,31 +118,31 @@ type parser struct {
 	seen map[string]int // what may stand once, or a path or id → the line it stood on
 }
 
-func (p *parser) problem(line int, message, hint string) {
+func (p *parser) addProblem(line int, message, hint string) {
 	p.bad = append(p.bad, okf.Problem{Code: "odd-emission", Severity: okf.Error,
 		Path: Source, Line: line, Message: message, Hint: hint})
 }
 
-func (p *parser) block(b block) {
-	if b.open && slices.Contains(words(), b.word) {
-		p.problem(b.line, "the "+b.word+" block is not closed", "end it with a line of as many backticks")
+func (p *parser) parseBlock(b block) {
+	if b.open && slices.Contains(blockWords(), b.word) {
+		p.addProblem(b.line, "the "+b.word+" block is not closed", "end it with a line of as many backticks")
 		return
 	}
 	switch b.word {
 	case "atom":
-		p.atom(b)
+		p.parseAtom(b)
 	case "json":
-		p.object(b)
+		p.parseObject(b)
 	case "change":
-		if p.once("a change", b.line) {
+		if p.isFirst("a change", b.line) {
 			p.e.Change = &Change{Text: b.text, Line: b.line}
 		}
 	case "plan":
-		if p.once("a plan", b.line) {
+		if p.isFirst("a plan", b.line) {
 			p.e.Plan = &Change{Text: b.text, Line: b.line}
 		}
 	case "expansion":
-		if p.once("an expansion", b.line) {
+		if p.isFirst("an expansion", b.line) {
 			p.e.Expansion = &Change{Text: b.text, Line: b.line}
 		}
 	case "octave":
@@ -151,39 +151,39 @@ func (p *parser) block(b block) {
 	}
 }
 
-// once reports a second use of key as a problem.
-func (p *parser) once(key string, line int) bool {
+// isFirst reports a second use of key as a problem.
+func (p *parser) isFirst(key string, line int) bool {
 	if first, dup := p.seen[key]; dup {
-		p.problem(line, key+" stands twice, first on line "+fmt.Sprint(first), "emit it once")
+		p.addProblem(line, key+" stands twice, first on line "+fmt.Sprint(first), "emit it once")
 		return false
 	}
 	p.seen[key] = line
 	return true
 }
 
-func (p *parser) atom(b block) {
-	file, base, err := attributes(b.info)
+func (p *parser) parseAtom(b block) {
+	file, base, err := readAttributes(b.info)
 	if err != nil {
-		p.problem(b.line, err.Error(), "write ```atom base=BLOB path=terms/x.md, or ```atom alone for a new one")
+		p.addProblem(b.line, err.Error(), "write ```atom base=BLOB path=terms/x.md, or ```atom alone for a new one")
 		return
 	}
 	a, err := okf.Parse(file, b.text)
 	if err != nil {
-		p.problem(b.line+line(err), message(err), hint(err))
+		p.addProblem(b.line+atomLine(err), atomMessage(err), atomHint(err))
 		return
 	}
 	if file == "" && !a.ExplicitID {
-		p.problem(b.line, "an atom with neither an id nor a path", "add an id to its frontmatter")
+		p.addProblem(b.line, "an atom with neither an id nor a path", "add an id to its frontmatter")
 		return
 	}
-	if !p.once("atom "+string(a.ID), b.line) || file != "" && !p.once("path "+file, b.line) {
+	if !p.isFirst("atom "+string(a.ID), b.line) || file != "" && !p.isFirst("path "+file, b.line) {
 		return
 	}
 	p.e.Atoms = append(p.e.Atoms, Atom{Atom: a, Base: base, At: fmt.Sprintf("%s:%d", Source, b.line)})
 }
 
-// attributes reads the rest of an atom fence: base and path, each once at most.
-func attributes(info string) (file, base string, err error) {
+// readAttributes reads the rest of an atom fence: base and path, each once at most.
+func readAttributes(info string) (file, base string, err error) {
 	for _, f := range strings.Fields(info)[1:] {
 		k, v, ok := strings.Cut(f, "=")
 		switch {
@@ -215,7 +215,7 @@ func conceptPath(p string) bool {
 	return strings.HasSuffix(b, ".md") && b != ".md" && b != "index.md" && b != "log.md"
 }
 
-func line(err error) int {
+func atomLine(err error) int {
 	var p okf.Problem
 	if errors.As(err, &p) {
 		return p.Line
@@ -223,7 +223,7 @@ func line(err error) int {
 	return 1
 }
 
-func message(err error) string {
+func atomMessage(err error) string {
 	var p okf.Problem
 	if errors.As(err, &p) {
 		return p.Message
@@ -231,7 +231,7 @@ func message(err error) string {
 	return err.Error()
 }
 
-func hint(err error) string {
+func atomHint(err error) string {
 	var p okf.Problem
 	errors.As(err, &p)
 	return p.Hint

@@ -188,7 +188,7 @@ func TestParseProposals(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, bad, d)
 		}
 		roundTrip(t, e)
-		if e = e.fail(Timeout, ""); len(e.Proposals) != 1 {
+		if e = e.failWith(Timeout, ""); len(e.Proposals) != 1 {
 			t.Errorf("%s: a timeout silenced it", name)
 		}
 	}
@@ -340,7 +340,7 @@ func TestParseChangeAndItsSteps(t *testing.T) {
 			t.Errorf("an open %s: %v", word, bad)
 		}
 	}
-	failed := judge(t.Context(), Emission{Outcome: Refused, Change: e.Change, Plan: e.Plan, Expansion: e.Expansion}, Request{})
+	failed := judgeEmission(t.Context(), Emission{Outcome: Refused, Change: e.Change, Plan: e.Plan, Expansion: e.Expansion}, Request{})
 	if failed.Change != nil || failed.Plan != nil || failed.Expansion != nil {
 		t.Error("a session that refused keeps its change")
 	}

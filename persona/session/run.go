@@ -27,7 +27,7 @@ func Run(ctx context.Context, s Substrate, r Request) (Emission, error) {
 	if err != nil {
 		return Emission{}, err
 	}
-	return judge(ctx, e, r), nil
+	return judgeEmission(ctx, e, r), nil
 }
 
 // runSafely runs s; a panic ends its session as failed, and not the process.
@@ -40,27 +40,27 @@ func runSafely(ctx context.Context, s Substrate, r Request) (e Emission, err err
 	return s.Run(ctx, r)
 }
 
-// judge turns what broke a limit into a named failure, and drops the atoms and
+// judgeEmission turns what broke a limit into a named failure, and drops the atoms and
 // the deliverable of whatever did not complete: they stay readable in Raw, and nowhere else. A session
 // that declared its outcome and then ran out of time is judged by the clock:
 // what it said may be half of what it meant to say.
-func judge(ctx context.Context, e Emission, r Request) Emission {
+func judgeEmission(ctx context.Context, e Emission, r Request) Emission {
 	switch {
 	case ctx.Err() != nil:
-		return e.fail(Interruption(ctx), "")
+		return e.failWith(Interruption(ctx), "")
 	case !isKnownOutcome(e.Outcome):
-		return e.fail(Silent, "")
+		return e.failWith(Silent, "")
 	case r.MaxAtoms > 0 && len(e.Atoms) > r.MaxAtoms:
-		return e.fail(TooMany, fmt.Sprintf("%d atoms, and at most %d are allowed; raise [session] max_atoms in odd.toml, or split the task", len(e.Atoms), r.MaxAtoms))
+		return e.failWith(TooMany, fmt.Sprintf("%d atoms, and at most %d are allowed; raise [session] max_atoms in odd.toml, or split the task", len(e.Atoms), r.MaxAtoms))
 	case e.Outcome != Completed:
 		e.Atoms, e.Deliverable, e.Change, e.Plan, e.Expansion = nil, nil, nil, nil, nil
 	}
 	return e
 }
 
-// fail drops what e emitted and keeps what it proposed, cost and said. A failure that
+// failWith drops what e emitted and keeps what it proposed, cost and said. A failure that
 // already has its name keeps it.
-func (e Emission) fail(name, detail string) Emission {
+func (e Emission) failWith(name, detail string) Emission {
 	if e.Outcome == Failed && e.Failure != "" {
 		name, detail = e.Failure, e.Detail
 	}

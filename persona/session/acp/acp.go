@@ -123,30 +123,30 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 			return session.Emission{}, fmt.Errorf("substrate acp: %w", err)
 		}
 	}
-	l, err := s.start(ctx, desk, r)
+	l, err := s.startAgent(ctx, desk, r)
 	var unheld *cage.Unheld
 	if errors.As(err, &unheld) {
 		return session.Emission{}, fmt.Errorf("substrate acp: %w", err)
 	}
 	if err != nil {
-		e := broken(session.Permanent, "the agent cannot be started: "+err.Error()+"; install it, or set [substrate.acp] argv in odd.toml")
+		e := failedEmission(session.Permanent, "the agent cannot be started: "+err.Error()+"; install it, or set [substrate.acp] argv in odd.toml")
 		e.Usage = session.Usage{Turns: 1, CostKnown: true} // nothing ran
 		return e, nil
 	}
 	t := &talk{s: s, r: r, desk: desk, line: l, client: newClient(s, r, desk)}
-	rest, listen := sift(l.out, t.client)
+	rest, listen := splitUpdates(l.out, t.client)
 	t.conn = sdk.NewClientSideConnection(t.client, l.in, rest)
 	t.conn.SetLogger(slog.New(slog.DiscardHandler)) // it reads already: set before there is anything to read
 	go listen()
-	e := t.hold(ctx)
-	t.client.close()
+	e := t.holdTurns(ctx)
+	t.client.endTurns()
 	held, ended := l.end()
 	return t.signEmission(ctx, e, held, ended), nil
 }
 
-// start starts the agent's program. It ends with end and not with ctx, so that it can
+// startAgent starts the agent's program. It ends with end and not with ctx, so that it can
 // be told first.
-func (s Substrate) start(ctx context.Context, desk session.Desk, r session.Request) (*line, error) {
+func (s Substrate) startAgent(ctx context.Context, desk session.Desk, r session.Request) (*line, error) {
 	if s.dial != nil {
 		return s.dial(ctx)
 	}
@@ -179,14 +179,14 @@ type talk struct {
 	turns  int
 }
 
-// hold opens the session and takes its turns.
-func (t *talk) hold(ctx context.Context) session.Emission {
-	if no := t.open(ctx); no != nil {
+// holdTurns opens the session and takes its turns.
+func (t *talk) holdTurns(ctx context.Context) session.Emission {
+	if no := t.openSession(ctx); no != nil {
 		return *no
 	}
-	e := t.turn(ctx, string(t.r.Brief))
+	e := t.runTurn(ctx, string(t.r.Brief))
 	for asked, denials := false, 0; e.Failure == session.Silent && !session.Emits(e.Raw) && ctx.Err() == nil; {
-		again, no := nudge, t.client.denials()
+		again, no := nudge, t.client.listDenials()
 		switch {
 		case no != "" && denials < mostDenials:
 			denials++
@@ -195,17 +195,17 @@ func (t *talk) hold(ctx context.Context) session.Emission {
 			return e
 		}
 		asked = true
-		if no, ok := t.r.BeginTurn(ctx, t.usage()); !ok {
+		if no, ok := t.r.BeginTurn(ctx, t.sumUsage()); !ok {
 			return no
 		}
-		e = t.turn(ctx, again)
+		e = t.runTurn(ctx, again)
 	}
 	return e
 }
 
-// usage is what the session cost so far.
-func (t *talk) usage() session.Usage {
-	u := t.client.usage()
+// sumUsage returns what the session cost so far.
+func (t *talk) sumUsage() session.Usage {
+	u := t.client.reportedUsage()
 	u.Turns = t.turns
 	if t.s.Free {
 		u.Cost, u.CostKnown = 0, true
@@ -228,13 +228,13 @@ func (t *talk) signEmission(ctx context.Context, e session.Emission, held string
 	if t.turns = max(t.turns, 1); t.loads && t.r.Desk != nil {
 		e.Thread = string(t.id)
 	}
-	e.Usage, e.Sandbox = t.usage(), held
+	e.Usage, e.Sandbox = t.sumUsage(), held
 	e.Calls, e.Transcript = t.client.notedCalls()
 	e.Transcript = append(e.Transcript, t.line.said.Text()...)
 	return e
 }
 
-func broken(c session.Class, detail string) session.Emission {
+func failedEmission(c session.Class, detail string) session.Emission {
 	e := session.Fail(session.Transport, session.Shown(detail))
 	e.Class = c
 	return e

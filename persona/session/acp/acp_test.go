@@ -253,12 +253,12 @@ func TestSharedActions(t *testing.T) {
 			in["path"] = d.Tree + "/" + p
 		}
 		if row.Kind == policy.Run {
-			in["command"], in["args"] = row.Argv[0], shape(row.Argv[1:])
+			in["command"], in["args"] = row.Argv[0], asJSONValue(row.Argv[1:])
 		}
 		if row.Host != "" {
 			in["url"] = "https://" + row.Host + "/"
 		}
-		err := c.judge(sdk.ToolCallUpdate{Kind: &kind, Title: &title, RawInput: in})
+		err := c.judgeCall(sdk.ToolCallUpdate{Kind: &kind, Title: &title, RawInput: in})
 		if policy.CodeOf(err) != row.Code {
 			t.Errorf("%s %v: %v, want %q", kind, in, err, row.Code)
 		}

@@ -60,9 +60,9 @@ func newClient(s Substrate, r session.Request, desk session.Desk) *client {
 	return &client{s: s, r: r, desk: desk, servers: handed, own: own, calls: map[sdk.ToolCallId]sdk.ToolCallUpdate{}, terminals: map[string]*terminal{}}
 }
 
-// listen begins a turn: from now on the agent's words count. What a conversation that
+// beginTurn begins a turn: from now on the agent's words count. What a conversation that
 // is gone on with repeats before does not.
-func (c *client) listen(cancel context.CancelCauseFunc) {
+func (c *client) beginTurn(cancel context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cancel, c.shown, c.apart, c.denied = cancel, 0, false, nil
@@ -77,8 +77,8 @@ func (c *client) wordsOfTurn() []byte {
 	return bytes.Clone(c.text.Bytes())
 }
 
-// denials are the calls of the turn that were denied permission, and why, a line each.
-func (c *client) denials() string {
+// listDenials returns the calls of the turn that were denied permission, and why, a line each.
+func (c *client) listDenials() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Join(c.denied, "")
@@ -111,8 +111,8 @@ func (c *client) addTokens(u *sdk.Usage) {
 	}
 }
 
-// usage is what the agent told of the session's cost.
-func (c *client) usage() session.Usage {
+// reportedUsage is what the agent told of the session's cost.
+func (c *client) reportedUsage() session.Usage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	u := session.Usage{Tokens: c.tokens}
@@ -129,23 +129,23 @@ func (c *client) SessionUpdate(_ context.Context, n sdk.SessionNotification) err
 	u := n.Update
 	switch {
 	case u.UsageUpdate != nil && u.UsageUpdate.Cost != nil:
-		c.bill(u.UsageUpdate.Cost)
+		c.keepCost(u.UsageUpdate.Cost)
 	case c.cancel == nil:
 	case u.AgentMessageChunk != nil && u.AgentMessageChunk.Content.Text != nil:
-		c.hear(u.AgentMessageChunk.Content.Text.Text)
+		c.keepWords(u.AgentMessageChunk.Content.Text.Text)
 	case u.ToolCall != nil:
 		t := u.ToolCall
-		c.merge(sdk.ToolCallUpdate{ToolCallId: t.ToolCallId, Kind: &t.Kind, Title: &t.Title, Locations: t.Locations, RawInput: t.RawInput, Content: t.Content})
-		c.note(t.Title)
+		c.mergeCall(sdk.ToolCallUpdate{ToolCallId: t.ToolCallId, Kind: &t.Kind, Title: &t.Title, Locations: t.Locations, RawInput: t.RawInput, Content: t.Content})
+		c.tellAndKeep(t.Title)
 	case u.ToolCallUpdate != nil:
 		t := u.ToolCallUpdate
-		c.merge(sdk.ToolCallUpdate{ToolCallId: t.ToolCallId, Kind: t.Kind, Title: t.Title, Locations: t.Locations, RawInput: t.RawInput, Content: t.Content})
+		c.mergeCall(sdk.ToolCallUpdate{ToolCallId: t.ToolCallId, Kind: t.Kind, Title: t.Title, Locations: t.Locations, RawInput: t.RawInput, Content: t.Content})
 	}
 	return nil
 }
 
-// bill keeps a cost, and ends the turn where it is over what may be spent.
-func (c *client) bill(cost *sdk.Cost) {
+// keepCost keeps a cost, and ends the turn where it is over what may be spent.
+func (c *client) keepCost(cost *sdk.Cost) {
 	c.cost = cost
 	spent, ok := exec.MicroUSD(json.RawMessage(strconv.FormatFloat(cost.Amount, 'f', -1, 64)))
 	if cost.Currency == "USD" && ok && c.r.MaxCost > 0 && spent > c.r.MaxCost && !c.s.Free && c.cancel != nil {
@@ -153,8 +153,8 @@ func (c *client) bill(cost *sdk.Cost) {
 	}
 }
 
-// hear keeps words. A new message begins on a line of its own.
-func (c *client) hear(text string) {
+// keepWords keeps words. A new message begins on a line of its own.
+func (c *client) keepWords(text string) {
 	if b := c.text.Bytes(); c.apart && len(b) > 0 && b[len(b)-1] != '\n' {
 		c.text.WriteByte('\n')
 	}
@@ -170,15 +170,15 @@ func (c *client) hear(text string) {
 			return
 		}
 		c.shown += len(line) + 1
-		c.progress(line)
+		c.tellProgress(line)
 	}
 }
 
 // mostCalls bounds what is remembered of an agent's own calls.
 const mostCalls = 10_000
 
-// merge keeps what is known of a call; what comes later counts.
-func (c *client) merge(u sdk.ToolCallUpdate) {
+// mergeCall keeps what is known of a call; what comes later counts.
+func (c *client) mergeCall(u sdk.ToolCallUpdate) {
 	c.apart = true
 	if len(c.calls) >= mostCalls {
 		clear(c.calls)
@@ -206,25 +206,25 @@ func mergeUpdate(old, u sdk.ToolCallUpdate) sdk.ToolCallUpdate {
 	return old
 }
 
-// progress tells one line. The lock is held.
-func (c *client) progress(line string) {
+// tellProgress tells one line. The lock is held.
+func (c *client) tellProgress(line string) {
 	line = okf.Visible(string(secrets.Redact([]byte(strings.ToValidUTF8(line, "?")))))
 	if c.r.Progress != nil && strings.TrimSpace(line) != "" {
 		c.r.Progress(line)
 	}
 }
 
-// note tells one line and keeps it. The lock is held.
-func (c *client) note(text string) {
+// tellAndKeep tells one line and keeps it. The lock is held.
+func (c *client) tellAndKeep(text string) {
 	text = session.Shown(text)
-	c.progress(text)
+	c.tellProgress(text)
 	if len(c.notes)+len(text) < maxNotes {
 		c.notes = append(append(c.notes, text...), '\n')
 	}
 }
 
-// act records one act that went through odd, and how it ended.
-func (c *client) act(tool, path string, args any, err error) {
+// recordAct records one act that went through odd, and how it ended.
+func (c *client) recordAct(tool, path string, args any, err error) {
 	b, _ := json.Marshal(args)
 	sum := sha256.Sum256(b)
 	a := session.Call{Round: 1, Tool: tool, Path: path, Key: hex.EncodeToString(sum[:]), Status: session.CallOK}
@@ -237,7 +237,7 @@ func (c *client) act(tool, path string, args any, err error) {
 	defer c.mu.Unlock()
 	a.Round = max(c.turns, 1)
 	if err != nil {
-		c.note(strings.TrimSpace(tool+" "+path) + ": not done: " + err.Error())
+		c.tellAndKeep(strings.TrimSpace(tool+" "+path) + ": not done: " + err.Error())
 	}
 	if len(c.acts) < mostCalls {
 		c.acts = append(c.acts, a)
@@ -249,17 +249,17 @@ const maxMessage = 8 << 20
 
 var errLongMessage = errors.New("the agent sent a line of over 8 MiB")
 
-// sift takes the session's updates out of what the agent writes, and hands on the rest.
+// splitUpdates takes the session's updates out of what the agent writes, and hands on the rest.
 // The library hears updates in a queue of their own, beside its requests; a request for
 // permission is judged by the updates before it, so that they are heard here, in
 // their order. Nothing is read before listen, which returns when the agent is silent.
-func sift(from io.Reader, c *client) (rest io.Reader, listen func()) {
+func splitUpdates(from io.Reader, c *client) (rest io.Reader, listen func()) {
 	r, w := io.Pipe()
 	return r, func() {
 		in := bufio.NewReader(from)
 		for {
 			line, err := readLine(in)
-			if err == nil && !c.heard(line) {
+			if err == nil && !c.takeUpdate(line) {
 				_, err = w.Write(line)
 			}
 			if err != nil {
@@ -284,8 +284,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// heard takes a line that is an update.
-func (c *client) heard(line []byte) bool {
+// takeUpdate takes a line that is an update.
+func (c *client) takeUpdate(line []byte) bool {
 	if !bytes.Contains(line, []byte(sdk.ClientMethodSessionUpdate)) {
 		return false
 	}

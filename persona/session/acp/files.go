@@ -19,9 +19,9 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// refusal is an error as the agent is told it. An error of the file system is told
+// protocolError returns an error as the agent is told it. An error of the file system is told
 // without the name of the call that failed.
-func refusal(err error) error {
+func protocolError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -38,8 +38,8 @@ func (c *client) ReadTextFile(context.Context, sdk.ReadTextFileRequest) (sdk.Rea
 	return sdk.ReadTextFileResponse{}, &sdk.RequestError{Code: -32601, Message: "fs/read_text_file is not offered; read the file itself"}
 }
 
-// short is a path as it is told: below the tree where it lies there.
-func (c *client) short(name string) string { return strings.TrimPrefix(name, c.desk.Tree+"/") }
+// belowTree is a path as it is told: below the tree where it lies there.
+func (c *client) belowTree(name string) string { return strings.TrimPrefix(name, c.desk.Tree+"/") }
 
 // inTree is the path of a file that may be read, below the tree.
 func (c *client) inTree(name string) (string, error) {
@@ -58,12 +58,12 @@ func (c *client) inTree(name string) (string, error) {
 func (c *client) WriteTextFile(_ context.Context, p sdk.WriteTextFileRequest) (sdk.WriteTextFileResponse, error) {
 	c.acting.Lock()
 	defer c.acting.Unlock()
-	err := c.write(p)
-	c.act("fs/write_text_file", c.short(p.Path), p, err)
-	return sdk.WriteTextFileResponse{}, refusal(err)
+	err := c.writeFile(p)
+	c.recordAct("fs/write_text_file", c.belowTree(p.Path), p, err)
+	return sdk.WriteTextFileResponse{}, protocolError(err)
 }
 
-func (c *client) write(p sdk.WriteTextFileRequest) error {
+func (c *client) writeFile(p sdk.WriteTextFileRequest) error {
 	if !filepath.IsAbs(p.Path) {
 		return policy.Refuse("bad_arguments", "%q is not absolute", p.Path)
 	}

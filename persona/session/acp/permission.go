@@ -23,10 +23,10 @@ func (c *client) RequestPermission(_ context.Context, p sdk.RequestPermissionReq
 	c.mu.Lock()
 	u := mergeUpdate(c.calls[p.ToolCall.ToolCallId], p.ToolCall)
 	c.mu.Unlock()
-	err := c.judge(u)
+	err := c.judgeCall(u)
 	path := ""
 	if len(u.Locations) > 0 {
-		path = c.short(u.Locations[0].Path)
+		path = c.belowTree(u.Locations[0].Path)
 	}
 	kind := sdk.ToolKindOther
 	if u.Kind != nil {
@@ -46,9 +46,9 @@ func (c *client) RequestPermission(_ context.Context, p sdk.RequestPermissionReq
 			i = offered(no) // a cancelled request ends the turn of most agents; a rejected one does not
 		}
 	}
-	c.act(session.Shown(string(kind)), path, u.RawInput, err)
+	c.recordAct(session.Shown(string(kind)), path, u.RawInput, err)
 	if err != nil {
-		c.deny(strings.TrimSpace(session.Shown(string(kind))+" "+path), err)
+		c.keepDenial(strings.TrimSpace(session.Shown(string(kind))+" "+path), err)
 	}
 	if i < 0 {
 		return sdk.RequestPermissionResponse{Outcome: sdk.RequestPermissionOutcome{Cancelled: &sdk.RequestPermissionOutcomeCancelled{Outcome: "cancelled"}}}, nil
@@ -59,9 +59,9 @@ func (c *client) RequestPermission(_ context.Context, p sdk.RequestPermissionReq
 // mostDenied bounds the denials of a turn that are told.
 const mostDenied = 10
 
-// deny remembers why a call was denied: the protocol's answer to a request for
+// keepDenial remembers why a call was denied: the protocol's answer to a request for
 // permission has no place for a reason, and the next prompt does.
-func (c *client) deny(what string, err error) {
+func (c *client) keepDenial(what string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.denied) < mostDenied {
@@ -69,9 +69,9 @@ func (c *client) deny(what string, err error) {
 	}
 }
 
-// judge says whether a call may be done: each act that it stands for must be allowed,
+// judgeCall says whether a call may be done: each act that it stands for must be allowed,
 // and it must say which those are.
-func (c *client) judge(u sdk.ToolCallUpdate) error {
+func (c *client) judgeCall(u sdk.ToolCallUpdate) error {
 	var kind sdk.ToolKind
 	if u.Kind != nil {
 		kind = *u.Kind
@@ -81,7 +81,7 @@ func (c *client) judge(u sdk.ToolCallUpdate) error {
 	case sdk.ToolKindThink:
 		return nil
 	case sdk.ToolKindRead, sdk.ToolKindSearch:
-		for _, name := range c.paths(u, in) {
+		for _, name := range c.callPaths(u, in) {
 			if !filepath.IsAbs(name) {
 				name = filepath.Join(c.desk.Tree, name)
 			}
@@ -94,23 +94,23 @@ func (c *client) judge(u sdk.ToolCallUpdate) error {
 		}
 		return nil
 	case sdk.ToolKindEdit, sdk.ToolKindDelete, sdk.ToolKindMove:
-		return c.changes(kind, c.paths(u, in))
+		return c.judgeChanges(kind, c.callPaths(u, in))
 	case sdk.ToolKindExecute:
 		if _, is := in["tool"].(string); is && in["command"] == nil {
-			return c.serves(u) // some agents count a server's tool as a command
+			return c.judgeServerTool(u) // some agents count a server's tool as a command
 		}
-		return c.executes(u, in)
+		return c.judgeCommand(u, in)
 	case sdk.ToolKindFetch:
-		return c.fetches(in)
+		return c.judgeFetch(in)
 	case sdk.ToolKindOther, "":
-		return c.serves(u)
+		return c.judgeServerTool(u)
 	}
 	return policy.Refuse("unknown_tool", "nobody has said what a call of the kind %q does", kind)
 }
 
-// serves judges a call whose title names the tool of a server. Those of odd's own change
+// judgeServerTool judges a call whose title names the tool of a server. Those of odd's own change
 // nothing.
-func (c *client) serves(u sdk.ToolCallUpdate) error {
+func (c *client) judgeServerTool(u sdk.ToolCallUpdate) error {
 	var title string
 	if u.Title != nil {
 		title = *u.Title
@@ -124,8 +124,8 @@ func (c *client) serves(u sdk.ToolCallUpdate) error {
 	return policy.Refuse("unknown_tool", "%q is no tool of a server that the session is granted", session.Shown(title))
 }
 
-// paths are all that a call names, wherever it names them.
-func (c *client) paths(u sdk.ToolCallUpdate, in map[string]any) []string {
+// callPaths are all that a call names, wherever it names them.
+func (c *client) callPaths(u sdk.ToolCallUpdate, in map[string]any) []string {
 	var out []string
 	for _, l := range u.Locations {
 		out = append(out, l.Path)
@@ -152,8 +152,8 @@ func (c *client) paths(u sdk.ToolCallUpdate, in map[string]any) []string {
 	return slices.Compact(out)
 }
 
-// changes asks for every file of a call.
-func (c *client) changes(kind sdk.ToolKind, names []string) error {
+// judgeChanges asks for every file of a call.
+func (c *client) judgeChanges(kind sdk.ToolKind, names []string) error {
 	if len(names) == 0 || kind == sdk.ToolKindMove && len(names) < 2 {
 		return policy.Refuse("bad_arguments", "the call does not name the files that it changes")
 	}
@@ -168,9 +168,9 @@ func (c *client) changes(kind sdk.ToolKind, names []string) error {
 	return c.r.Permits(policy.Action{Kind: policy.Write, Paths: paths})
 }
 
-// executes reads the command of a call: a line of plain words, or a list of them. A call
+// judgeCommand reads the command of a call: a line of plain words, or a list of them. A call
 // that shows no arguments has its command as its title.
-func (c *client) executes(u sdk.ToolCallUpdate, in map[string]any) error {
+func (c *client) judgeCommand(u sdk.ToolCallUpdate, in map[string]any) error {
 	if in == nil && u.RawInput == nil && u.Title != nil {
 		in = map[string]any{"command": *u.Title}
 	}
@@ -225,7 +225,7 @@ func argvOf(command, args any) ([]string, error) {
 	return argv, nil
 }
 
-func (c *client) fetches(in map[string]any) error {
+func (c *client) judgeFetch(in map[string]any) error {
 	s, _ := in["url"].(string)
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -234,8 +234,8 @@ func (c *client) fetches(in map[string]any) error {
 	return c.r.Permits(policy.Action{Kind: policy.Fetch, Host: u.Hostname()})
 }
 
-// shape is any value as JSON has it, for values that another made.
-func shape(v any) (out any) {
+// asJSONValue returns any value as JSON has it, for values that another made.
+func asJSONValue(v any) (out any) {
 	b, err := json.Marshal(v)
 	if err == nil {
 		_ = json.Unmarshal(b, &out)

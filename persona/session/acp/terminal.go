@@ -54,19 +54,19 @@ func (t *terminal) Write(p []byte) (int, error) {
 func (c *client) CreateTerminal(_ context.Context, p sdk.CreateTerminalRequest) (sdk.CreateTerminalResponse, error) {
 	c.acting.Lock()
 	defer c.acting.Unlock()
-	id, err := c.begin(p)
-	c.act("terminal/create", "", map[string]any{"command": p.Command, "args": p.Args}, err)
-	return sdk.CreateTerminalResponse{TerminalId: id}, refusal(err)
+	id, err := c.startCommand(p)
+	c.recordAct("terminal/create", "", map[string]any{"command": p.Command, "args": p.Args}, err)
+	return sdk.CreateTerminalResponse{TerminalId: id}, protocolError(err)
 }
 
-// begin asks for a command and starts it. The agent's variables are none of its.
-func (c *client) begin(p sdk.CreateTerminalRequest) (string, error) {
+// startCommand asks for a command and starts it. The agent's variables are none of its.
+func (c *client) startCommand(p sdk.CreateTerminalRequest) (string, error) {
 	if p.Cwd != nil && *p.Cwd != "" && !c.isTree(*p.Cwd) {
 		return "", policy.Refuse("command_not_allowed", "a command runs at the top of the tree")
 	}
 	var args any
 	if len(p.Args) > 0 {
-		args = shape(p.Args)
+		args = asJSONValue(p.Args)
 	}
 	argv, err := argvOf(p.Command, args)
 	if err != nil {
@@ -118,18 +118,18 @@ func (t *terminal) setEnd(err error) {
 	}
 }
 
-func (c *client) terminal(id string) (*terminal, error) {
+func (c *client) findTerminal(id string) (*terminal, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t := c.terminals[id]; t != nil {
 		return t, nil
 	}
-	return nil, refusal(fmt.Errorf("there is no terminal %q", id))
+	return nil, protocolError(fmt.Errorf("there is no terminal %q", id))
 }
 
 // TerminalOutput implements the protocol's client.
 func (c *client) TerminalOutput(_ context.Context, p sdk.TerminalOutputRequest) (sdk.TerminalOutputResponse, error) {
-	t, err := c.terminal(p.TerminalId)
+	t, err := c.findTerminal(p.TerminalId)
 	if err != nil {
 		return sdk.TerminalOutputResponse{}, err
 	}
@@ -147,7 +147,7 @@ func (c *client) TerminalOutput(_ context.Context, p sdk.TerminalOutputRequest) 
 
 // WaitForTerminalExit implements the protocol's client.
 func (c *client) WaitForTerminalExit(ctx context.Context, p sdk.WaitForTerminalExitRequest) (sdk.WaitForTerminalExitResponse, error) {
-	t, err := c.terminal(p.TerminalId)
+	t, err := c.findTerminal(p.TerminalId)
 	if err != nil {
 		return sdk.WaitForTerminalExitResponse{}, err
 	}
@@ -161,7 +161,7 @@ func (c *client) WaitForTerminalExit(ctx context.Context, p sdk.WaitForTerminalE
 
 // KillTerminal implements the protocol's client.
 func (c *client) KillTerminal(_ context.Context, p sdk.KillTerminalRequest) (sdk.KillTerminalResponse, error) {
-	t, err := c.terminal(p.TerminalId)
+	t, err := c.findTerminal(p.TerminalId)
 	if err == nil {
 		t.kill()
 		<-t.done
@@ -171,7 +171,7 @@ func (c *client) KillTerminal(_ context.Context, p sdk.KillTerminalRequest) (sdk
 
 // ReleaseTerminal implements the protocol's client.
 func (c *client) ReleaseTerminal(_ context.Context, p sdk.ReleaseTerminalRequest) (sdk.ReleaseTerminalResponse, error) {
-	t, err := c.terminal(p.TerminalId)
+	t, err := c.findTerminal(p.TerminalId)
 	if err == nil {
 		t.kill()
 		<-t.done
@@ -182,8 +182,8 @@ func (c *client) ReleaseTerminal(_ context.Context, p sdk.ReleaseTerminalRequest
 	return sdk.ReleaseTerminalResponse{}, err
 }
 
-// close ends the turn for good, and every command.
-func (c *client) close() {
+// endTurns ends the turn for good, and every command.
+func (c *client) endTurns() {
 	c.mu.Lock()
 	c.cancel = nil
 	open := c.terminals

@@ -15,8 +15,8 @@ import (
 // needsLogin is the protocol's code of an agent that wants its user to log in first.
 const needsLogin = -32000
 
-// open says hello and opens a session, or goes on with one. no is why there is none.
-func (t *talk) open(ctx context.Context) (no *session.Emission) {
+// openSession says hello and opens a session, or goes on with one. no is why there is none.
+func (t *talk) openSession(ctx context.Context) (no *session.Emission) {
 	fail := func(what string, err error) *session.Emission {
 		e := failRequest(what, err)
 		return &e
@@ -32,11 +32,11 @@ func (t *talk) open(ctx context.Context) (no *session.Emission) {
 		return fail("initialize", err)
 	}
 	if hello.ProtocolVersion != sdk.ProtocolVersionNumber {
-		e := broken(session.Permanent, fmt.Sprintf("the agent speaks version %d of the protocol, and odd speaks %d", hello.ProtocolVersion, sdk.ProtocolVersionNumber))
+		e := failedEmission(session.Permanent, fmt.Sprintf("the agent speaks version %d of the protocol, and odd speaks %d", hello.ProtocolVersion, sdk.ProtocolVersionNumber))
 		return &e
 	}
 	t.loads = hello.AgentCapabilities.LoadSession
-	servers := t.servers(hello.AgentCapabilities.McpCapabilities.Http)
+	servers := t.reachableServers(hello.AgentCapabilities.McpCapabilities.Http)
 	if t.loads && t.r.Thread != "" {
 		t.id = sdk.SessionId(t.r.Thread)
 		if _, err := t.conn.LoadSession(ctx, sdk.LoadSessionRequest{SessionId: t.id, Cwd: t.desk.Tree, McpServers: servers}); err == nil {
@@ -79,8 +79,8 @@ func (t *talk) logIn(ctx context.Context, ways []sdk.AuthMethod) bool {
 	return false
 }
 
-// servers are those of the contract that the agent can reach.
-func (t *talk) servers(http bool) []sdk.McpServer {
+// reachableServers are those of the contract that the agent can reach.
+func (t *talk) reachableServers(http bool) []sdk.McpServer {
 	out := []sdk.McpServer{}
 	for _, s := range t.client.servers {
 		switch {
@@ -102,13 +102,13 @@ func (t *talk) servers(http bool) []sdk.McpServer {
 	return out
 }
 
-// turn sends one prompt and waits for its end. When ctx ends, or odd has heard
+// runTurn sends one prompt and waits for its end. When ctx ends, or odd has heard
 // enough, the agent is told, and given a moment.
-func (t *talk) turn(ctx context.Context, prompt string) session.Emission {
+func (t *talk) runTurn(ctx context.Context, prompt string) session.Emission {
 	t.turns++
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t.client.listen(cancel)
+	t.client.beginTurn(cancel)
 	type answer struct {
 		r   sdk.PromptResponse
 		err error
@@ -123,7 +123,7 @@ func (t *talk) turn(ctx context.Context, prompt string) session.Emission {
 	select {
 	case a := <-answers:
 		if context.Cause(ctx) == nil {
-			return t.outcome(a.r, a.err)
+			return t.turnEmission(a.r, a.err)
 		}
 	case <-ctx.Done():
 		wait, done := context.WithTimeout(end, grace)
@@ -134,11 +134,11 @@ func (t *talk) turn(ctx context.Context, prompt string) session.Emission {
 		case <-wait.Done():
 		}
 	}
-	return t.cut(ctx)
+	return t.endedByOdd(ctx)
 }
 
-// cut is a turn that odd ended.
-func (t *talk) cut(ctx context.Context) session.Emission {
+// endedByOdd is a turn that odd ended.
+func (t *talk) endedByOdd(ctx context.Context) session.Emission {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errTooLarge):
 		return session.Fail(session.TooLarge, fmt.Sprintf("the agent said more than %d bytes in a turn; raise max_bytes or say less", t.s.maxBytes()))
@@ -148,8 +148,8 @@ func (t *talk) cut(ctx context.Context) session.Emission {
 	return session.Fail(session.Interruption(ctx), "")
 }
 
-// outcome is what a turn came to that the agent ended.
-func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
+// turnEmission is what a turn came to that the agent ended.
+func (t *talk) turnEmission(r sdk.PromptResponse, err error) session.Emission {
 	if err != nil {
 		return failRequest("session/prompt", err)
 	}
@@ -161,15 +161,15 @@ func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
 	case sdk.StopReasonRefusal:
 		return session.Emission{Outcome: session.Refused, Detail: "the agent refused to go on", Raw: said}
 	case sdk.StopReasonCancelled:
-		if t.client.denials() != "" {
+		if t.client.listDenials() != "" {
 			break // it ends its turn at a denial
 		}
-		return broken(session.TransientTransport, "the agent cancelled the turn, and nobody asked it to")
+		return failedEmission(session.TransientTransport, "the agent cancelled the turn, and nobody asked it to")
 	case sdk.StopReasonMaxTokens:
 		if e := session.Read(said); e.Outcome != session.Failed {
 			return e
 		}
-		return broken(session.ContextOverflow, "the answer was cut off at the model's limit of tokens")
+		return failedEmission(session.ContextOverflow, "the answer was cut off at the model's limit of tokens")
 	}
 	return session.Read(said)
 }
@@ -177,14 +177,14 @@ func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
 // failRequest returns a request of odd's that came to nothing.
 func failRequest(what string, err error) session.Emission {
 	if wantsLogin(err) {
-		return broken(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+explainError(err))
+		return failedEmission(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+explainError(err))
 	}
 	var no *sdk.RequestError
 	class := exec.ClassOf(err.Error())
 	if errors.As(err, &no) && no.Code == -32601 {
 		class = session.Permanent
 	}
-	return broken(class, what+": "+explainError(err))
+	return failedEmission(class, what+": "+explainError(err))
 }
 
 // explainError returns what went wrong, in the agent's words. The library answers for an agent

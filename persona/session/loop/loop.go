@@ -157,15 +157,15 @@ func Run(ctx context.Context, name string, m Model, tools toolbox.Options, r ses
 	defer box.Close()
 	t := newTalk(m, box, r, o)
 	for {
-		e, over, err := t.turn(ctx)
+		e, over, err := t.runTurn(ctx)
 		if err != nil || over {
-			return t.end(e), err
+			return t.finishTalk(e), err
 		}
 	}
 }
 
-// fault reads an error of a model: a failed emission, or odd's own fault.
-func fault(ctx context.Context, err error) (session.Emission, error) {
+// readFault reads an error of a model: a failed emission, or odd's own fault.
+func readFault(ctx context.Context, err error) (session.Emission, error) {
 	if why := session.Interruption(ctx); why != "" {
 		return session.Fail(why, ""), nil
 	}

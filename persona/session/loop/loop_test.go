@@ -224,7 +224,7 @@ func TestCost(t *testing.T) {
 		"below nothing":      {Reply{Model: "acme", Tokens: session.Tokens{Input: -5, Output: 1}}, Options{Prices: acme}, 15, true},
 	} {
 		talk := &talk{o: c.o}
-		if cost, known := talk.cost(c.r, clamp(c.r.Tokens)); cost != c.cost || known != c.known {
+		if cost, known := talk.answerCost(c.r, clampTokens(c.r.Tokens)); cost != c.cost || known != c.known {
 			t.Errorf("%s: %d, %v; want %d, %v", name, cost, known, c.cost, c.known)
 		}
 	}
@@ -236,7 +236,7 @@ func TestFullRound(t *testing.T) {
 	m := &fake{replies: []Reply{calls(slices.Repeat([]string{"read_file", `{"path":"a.txt"}`, "list_dir", `{}`}, 100)...), calls(done...)}}
 	e := hold(t, m, session.Request{}, Options{ContextBytes: 20_000})
 	back := m.got[1].Messages[2]
-	if size := weight(back); len(back.Results) != 200 || size > 50_000 || len(e.Calls) < 5 || len(e.Calls) > 20 || !strings.Contains(back.Results[199].Text, "no_room") {
+	if size := messageBytes(back); len(back.Results) != 200 || size > 50_000 || len(e.Calls) < 5 || len(e.Calls) > 20 || !strings.Contains(back.Results[199].Text, "no_room") {
 		t.Errorf("%d results of %d bytes, %d calls", len(back.Results), size, len(e.Calls))
 	}
 	if e.Outcome != session.Completed {

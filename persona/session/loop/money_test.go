@@ -19,7 +19,7 @@ func sized(t *testing.T, o Options) *talk {
 	t.Cleanup(func() { box.Close() })
 	o.MaxTokens = 100
 	talk := newTalk(nil, box, session.Request{Brief: []byte("# Brief\n")}, o)
-	talk.known, talk.sized = 1000, talk.size()
+	talk.known, talk.sized = 1000, talk.questionBytes()
 	return talk
 }
 
@@ -38,19 +38,19 @@ func TestDearest(t *testing.T) {
 	} {
 		talk := sized(t, Options{Model: c.asked, Prices: prices, Free: c.free})
 		talk.usage.Model = c.answered
-		if got := talk.dearest(); got != c.want {
+		if got := talk.worstCaseCost(); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}
 	talk := sized(t, Options{})
-	size := talk.size()
+	size := talk.questionBytes()
 	for _, c := range []struct {
 		known int64
 		sized int
 		want  int64
-	}{{0, size, tokens(size)}, {1000, size, 1000}, {1000, size - 3, 1001}, {1000, size + 3, tokens(size)}} {
-		if talk.known, talk.sized = c.known, c.sized; talk.estimate() != c.want {
-			t.Errorf("%+v: %d tokens", c, talk.estimate())
+	}{{0, size, tokensOf(size)}, {1000, size, 1000}, {1000, size - 3, 1001}, {1000, size + 3, tokensOf(size)}} {
+		if talk.known, talk.sized = c.known, c.sized; talk.estimateTokens() != c.want {
+			t.Errorf("%+v: %d tokens", c, talk.estimateTokens())
 		}
 	}
 }
@@ -64,7 +64,7 @@ func TestLeave(t *testing.T) {
 	}{{0, 1 << 40, true}, {5250, 0, true}, {5249, 0, false}, {6250, 1000, true}, {6250, 1001, false}} {
 		talk := sized(t, Options{Model: "acme", Prices: acme})
 		talk.r.MaxCost, talk.usage.Cost = c.most, c.spent
-		if e, ok := talk.leave(t.Context()); ok != c.ok || !ok && e.Failure != session.OverBudget {
+		if e, ok := talk.checkLimits(t.Context()); ok != c.ok || !ok && e.Failure != session.OverBudget {
 			t.Errorf("%+v: %v %q", c, ok, e.Failure)
 		}
 	}
@@ -83,7 +83,7 @@ func TestOwed(t *testing.T) {
 		{&Fault{Charged: true}, true, false}, {errors.New("broken"), true, false},
 	} {
 		talk := sized(t, Options{Free: c.free})
-		if talk.owe(c.err, 7); talk.usage.CostKnown == c.owes || (talk.usage.Cost == 7) != c.owes {
+		if talk.chargeWorstCase(c.err, 7); talk.usage.CostKnown == c.owes || (talk.usage.Cost == 7) != c.owes {
 			t.Errorf("%+v: %+v", c, talk.usage)
 		}
 	}

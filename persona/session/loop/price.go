@@ -31,9 +31,9 @@ func priceOf(prices map[string]Price, model string) (Price, bool) {
 	return Price{}, false
 }
 
-// cost is what an answer cost in micro-USD, rounded up, and whether anybody knows.
+// answerCost is what an answer cost in micro-USD, rounded up, and whether anybody knows.
 // An answer of a model without a price has that of the model that was asked.
-func (t *talk) cost(r Reply, n session.Tokens) (int64, bool) {
+func (t *talk) answerCost(r Reply, n session.Tokens) (int64, bool) {
 	p, priced := priceOf(t.o.Prices, cmp.Or(r.Model, t.o.Model))
 	if !priced {
 		p, priced = priceOf(t.o.Prices, t.o.Model)
@@ -44,14 +44,14 @@ func (t *talk) cost(r Reply, n session.Tokens) (int64, bool) {
 	case r.CostKnown && r.Cost >= 0:
 		return min(r.Cost, mostCost), true
 	case priced && n != (session.Tokens{}):
-		return up(n.Input*p.Input + n.Output*p.Output + n.CacheRead*p.CacheRead + n.CacheWrite*p.CacheWrite), true
+		return roundUp(n.Input*p.Input + n.Output*p.Output + n.CacheRead*p.CacheRead + n.CacheWrite*p.CacheWrite), true
 	}
 	return 0, false
 }
 
-// dearest is the most that the next answer is expected to cost: the longest there
+// worstCaseCost is the most that the next answer is expected to cost: the longest there
 // may be, and a question of the size it has. 0 where nobody knows a price.
-func (t *talk) dearest() int64 {
+func (t *talk) worstCaseCost() int64 {
 	p, priced := priceOf(t.o.Prices, cmp.Or(t.usage.Model, t.o.Model))
 	if !priced {
 		p, priced = priceOf(t.o.Prices, t.o.Model)
@@ -59,27 +59,27 @@ func (t *talk) dearest() int64 {
 	if t.o.Free || !priced {
 		return 0
 	}
-	return up(t.estimate()*max(p.Input, p.CacheWrite) + int64(t.o.MaxTokens)*p.Output)
+	return roundUp(t.estimateTokens()*max(p.Input, p.CacheWrite) + int64(t.o.MaxTokens)*p.Output)
 }
 
-// estimate is how many tokens the conversation has: as many as the last answer
+// estimateTokens is how many tokens the conversation has: as many as the last answer
 // told, and what came since by its bytes.
-func (t *talk) estimate() int64 {
-	if size := t.size(); t.known > 0 && size >= t.sized {
-		return t.known + tokens(size-t.sized)
+func (t *talk) estimateTokens() int64 {
+	if size := t.questionBytes(); t.known > 0 && size >= t.sized {
+		return t.known + tokensOf(size-t.sized)
 	}
-	return tokens(t.size())
+	return tokensOf(t.questionBytes())
 }
 
-func tokens(bytes int) int64 { return int64((bytes + perToken - 1) / perToken) }
+func tokensOf(bytes int) int64 { return int64((bytes + perToken - 1) / perToken) }
 
-// clamp returns counts that a count can be.
-func clamp(n session.Tokens) session.Tokens {
+// clampTokens returns counts that a count can be.
+func clampTokens(n session.Tokens) session.Tokens {
 	in := func(v int64) int64 { return min(max(v, 0), mostToken) }
 	return session.Tokens{Input: in(n.Input), Output: in(n.Output), CacheRead: in(n.CacheRead), CacheWrite: in(n.CacheWrite)}
 }
 
-// up is micro-USD of millionths, rounded up.
-func up(millionths int64) int64 { return (millionths + million - 1) / million }
+// roundUp returns micro-USD of millionths, rounded up.
+func roundUp(millionths int64) int64 { return (millionths + million - 1) / million }
 
-func dollars(micro int64) string { return fmt.Sprintf("$%d.%06d", micro/million, micro%million) }
+func formatDollars(micro int64) string { return fmt.Sprintf("$%d.%06d", micro/million, micro%million) }

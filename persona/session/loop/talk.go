@@ -46,25 +46,25 @@ func newTalk(m Model, box *toolbox.Box, r session.Request, o Options) *talk {
 	return t
 }
 
-// turn holds one exchange and makes the calls it asks for.
-func (t *talk) turn(ctx context.Context) (e session.Emission, over bool, err error) {
-	t.compact()
-	if e, ok := t.leave(ctx); !ok {
+// runTurn holds one exchange and makes the calls it asks for.
+func (t *talk) runTurn(ctx context.Context) (e session.Emission, over bool, err error) {
+	t.compactMessages()
+	if e, ok := t.checkLimits(ctx); !ok {
 		return e, true, nil
 	}
 	t.round++
 	said := &lines{tell: t.r.Progress}
-	x := Exchange{System: t.o.System, Messages: slices.Clone(t.messages), Tools: t.box.Tools(), MaxTokens: t.o.MaxTokens, Progress: said.hear}
-	size, most := t.size(), t.dearest()
+	x := Exchange{System: t.o.System, Messages: slices.Clone(t.messages), Tools: t.box.Tools(), MaxTokens: t.o.MaxTokens, Progress: said.addPiece}
+	size, most := t.questionBytes(), t.worstCaseCost()
 	reply, err := t.m.Answer(ctx, x)
-	said.flush()
+	said.flushLine()
 	t.usage.Turns++
 	if err != nil {
-		t.owe(err, most)
-		e, err = fault(ctx, err)
+		t.chargeWorstCase(err, most)
+		e, err = readFault(ctx, err)
 		return e, true, err
 	}
-	t.charge(reply, size, most)
+	t.addCharge(reply, size, most)
 	reply.Message.Role = Assistant
 	t.messages = append(t.messages, reply.Message)
 	fmt.Fprintf(&t.heard, "%s\n", reply.Message.Text)
@@ -74,32 +74,32 @@ func (t *talk) turn(ctx context.Context) (e session.Emission, over bool, err err
 	case reply.Stop == StopRefusal:
 		return session.Emission{Outcome: session.Refused, Detail: "the model declined to answer"}, true, nil
 	}
-	return t.heed(ctx, reply)
+	return t.takeAnswer(ctx, reply)
 }
 
-// leave asks for one more turn: of what bounds the session, and of what the turn
+// checkLimits asks for one more turn: of what bounds the session, and of what the turn
 // could cost.
-func (t *talk) leave(ctx context.Context) (session.Emission, bool) {
-	if most := t.most(); t.round >= most {
+func (t *talk) checkLimits(ctx context.Context) (session.Emission, bool) {
+	if most := t.maxRounds(); t.round >= most {
 		return session.Fail(session.TurnLimit, fmt.Sprintf("all %d turns are used", most)), false
 	}
-	if next := t.dearest(); t.r.MaxCost > 0 && t.usage.Cost+next > t.r.MaxCost {
+	if next := t.worstCaseCost(); t.r.MaxCost > 0 && t.usage.Cost+next > t.r.MaxCost {
 		return session.Fail(session.OverBudget, fmt.Sprintf("%s is spent and the next turn could cost %s, of at most %s",
-			dollars(t.usage.Cost), dollars(next), dollars(t.r.MaxCost))), false
+			formatDollars(t.usage.Cost), formatDollars(next), formatDollars(t.r.MaxCost))), false
 	}
 	return t.r.BeginTurn(ctx, t.usage)
 }
 
-// most is how many rounds the session has in all.
-func (t *talk) most() int { return cmp.Or(t.r.MaxTurns, DefaultRounds) }
+// maxRounds is how many rounds the session has in all.
+func (t *talk) maxRounds() int { return cmp.Or(t.r.MaxTurns, DefaultRounds) }
 
-// heed makes the calls of an answer and takes what its text emits.
-func (t *talk) heed(ctx context.Context, reply Reply) (session.Emission, bool, error) {
+// takeAnswer makes the calls of an answer and takes what its text emits.
+func (t *talk) takeAnswer(ctx context.Context, reply Reply) (session.Emission, bool, error) {
 	if n := len(reply.Message.Calls); n > mostCalls {
 		return session.Fail(session.Malformed, fmt.Sprintf("one answer asked for %d calls, at most %d", n, mostCalls)), true, nil
 	}
 	said := t.box.Text(reply.Message.Text)
-	back := Message{Role: User, Text: said.Text, Results: t.results(ctx, reply.Message.Calls)}
+	back := Message{Role: User, Text: said.Text, Results: t.makeCalls(ctx, reply.Message.Calls)}
 	e, done := t.box.Emission(t.usage)
 	switch {
 	case done:
@@ -107,13 +107,13 @@ func (t *talk) heed(ctx context.Context, reply Reply) (session.Emission, bool, e
 	case len(reply.Message.Calls) > 0:
 	case said.Failed && t.reminded:
 		return session.Fail(session.Malformed, said.Text), true, nil
-	case t.reminded, speaks(e):
+	case t.reminded, isWhole(e):
 		return e, true, nil
 	default:
 		t.reminded = true
-		back.Text = strings.TrimSpace(said.Text + "\n\n" + reminder(reply.Stop))
+		back.Text = strings.TrimSpace(said.Text + "\n\n" + reminderText(reply.Stop))
 	}
-	back.Text = strings.TrimSpace(back.Text + "\n\n" + t.hurry(reply, e))
+	back.Text = strings.TrimSpace(back.Text + "\n\n" + t.hurryText(reply, e))
 	t.messages = append(t.messages, back)
 	return e, false, nil
 }
@@ -121,10 +121,10 @@ func (t *talk) heed(ctx context.Context, reply Reply) (session.Emission, bool, e
 // mostCalls is how many calls one answer may ask for.
 const mostCalls = 256
 
-// results makes the calls of one answer, in turn. All of them are answered, as every
+// makeCalls makes the calls of one answer, in turn. All of them are answered, as every
 // API wants it; but what comes back in one question has half of the conversation's
 // room, and a call for which nothing is left is not made.
-func (t *talk) results(ctx context.Context, calls []ToolCall) []ToolResult {
+func (t *talk) makeCalls(ctx context.Context, calls []ToolCall) []ToolResult {
 	var out []ToolResult
 	for n, size := 0, 0; n < len(calls); n++ {
 		c := calls[n]
@@ -146,9 +146,9 @@ func pathOf(args []byte) string {
 	return a.Path
 }
 
-// speaks reports an emission without an outcome that is whole all the same: a turn
+// isWhole reports an emission without an outcome that is whole all the same: a turn
 // of a dialogue, or a proof of who the session is.
-func speaks(e session.Emission) bool {
+func isWhole(e session.Emission) bool {
 	if len(e.Payloads) > 0 {
 		return true
 	}
@@ -156,8 +156,8 @@ func speaks(e session.Emission) bool {
 	return n > 0 && (e.Says[n-1].Marker == session.Yielding || e.Says[n-1].Marker == session.Holding)
 }
 
-// reminder is told once to who ends without an outcome.
-func reminder(why Stop) string {
+// reminderText is told once to who ends without an outcome.
+func reminderText(why Stop) string {
 	if why == StopLength {
 		return "Your answer was cut because it was too long. Go on in smaller steps, with your tools, and end with finish."
 	}
@@ -168,15 +168,15 @@ func reminder(why Stop) string {
 // seen enough for the change it is asked for.
 const mostLooks = 5
 
-// hurry is what a session is told of its rounds, "" for nothing: before the last one
+// hurryText is what a session is told of its rounds, "" for nothing: before the last one
 // that nothing follows it, and when it only looks though it has seen enough.
-func (t *talk) hurry(r Reply, e session.Emission) string {
+func (t *talk) hurryText(r Reply, e session.Emission) string {
 	looks := !slices.ContainsFunc(r.Message.Calls, func(c ToolCall) bool { return !session.Explores(c.Name) })
 	if t.looked++; !looks || t.r.Complexity == "" {
 		t.looked = 0
 	}
 	switch {
-	case t.round == t.most()-1:
+	case t.round == t.maxRounds()-1:
 		return "odd: the next round is the last one. Hand over what you have and call finish; what is handed over later does not count."
 	case t.looked > 0 && t.looked%mostLooks == 0 && e.Exploration != nil && e.Exploration.Shortfall(t.r.Complexity) == "":
 		return fmt.Sprintf("odd: for %d rounds you only looked, and it is enough for a change like this. Make it now and hand it over.", t.looked)
@@ -184,20 +184,20 @@ func (t *talk) hurry(r Reply, e session.Emission) string {
 	return ""
 }
 
-// charge adds what an answer cost. size is that of the question in bytes; most is what
+// addCharge adds what an answer cost. size is that of the question in bytes; most is what
 // it may have cost, which counts against the session's money where nobody tells.
-func (t *talk) charge(r Reply, size int, most int64) {
-	n := clamp(r.Tokens)
+func (t *talk) addCharge(r Reply, size int, most int64) {
+	n := clampTokens(r.Tokens)
 	u := session.Usage{Tokens: n, Model: r.Model}
-	if u.Cost, u.CostKnown = t.cost(r, n); !u.CostKnown {
+	if u.Cost, u.CostKnown = t.answerCost(r, n); !u.CostKnown {
 		u.Cost = most
 	}
 	t.usage = t.usage.Plus(u)
 	t.known, t.sized = n.Input+n.CacheRead+n.CacheWrite, size
 }
 
-// owe notes an answer that broke off, and that it may have cost most.
-func (t *talk) owe(err error, most int64) {
+// chargeWorstCase notes an answer that broke off, and that it may have cost most.
+func (t *talk) chargeWorstCase(err error, most int64) {
 	var f *Fault
 	if !t.o.Free && (!errors.As(err, &f) || f.Charged) {
 		t.usage.CostKnown = false
@@ -205,8 +205,8 @@ func (t *talk) owe(err error, most int64) {
 	}
 }
 
-// end is the emission with what the conversation came to.
-func (t *talk) end(e session.Emission) session.Emission {
+// finishTalk returns the emission with what the conversation came to.
+func (t *talk) finishTalk(e session.Emission) session.Emission {
 	mine, _ := t.box.Emission(t.usage)
 	e.Usage, e.Seen, e.Calls, e.Exploration = t.usage, true, mine.Calls, mine.Exploration
 	if e.Raw == nil {
@@ -226,13 +226,13 @@ type lines struct {
 // longest is when a line without an end is told.
 const longest = 200
 
-// hear takes a piece.
-func (l *lines) hear(piece string) {
+// addPiece takes a piece.
+func (l *lines) addPiece(piece string) {
 	for {
 		line, rest, ended := strings.Cut(piece, "\n")
 		l.part.WriteString(line)
 		if ended || l.part.Len() > longest {
-			l.flush()
+			l.flushLine()
 		}
 		if !ended {
 			return
@@ -241,8 +241,8 @@ func (l *lines) hear(piece string) {
 	}
 }
 
-// flush tells what is left.
-func (l *lines) flush() {
+// flushLine tells what is left.
+func (l *lines) flushLine() {
 	if line := strings.TrimSpace(l.part.String()); line != "" {
 		l.tell(toolbox.Shown(line))
 	}
