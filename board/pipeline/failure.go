@@ -65,7 +65,7 @@ func (f Failure) Retryable() bool {
 	return f.Class != ClassEnv || f.Sub == EnvResource || f.Sub == EnvNetwork
 }
 
-func (f Failure) first() []string { return firstOf(f.IDs, maxIDs) }
+func (f Failure) firstIDs() []string { return firstOf(f.IDs, maxIDs) }
 
 // signature names what failed whatever the order: SHA-256, hex, of the sorted ids
 // joined with "|", a colon, and the class.
@@ -79,7 +79,7 @@ func (f Failure) String() string {
 	if f.Sub != "" {
 		s += " (" + f.Sub + ")"
 	}
-	s += ": " + strings.Join(f.first(), ", ")
+	s += ": " + strings.Join(f.firstIDs(), ", ")
 	if n := len(f.IDs) - maxIDs; n > 0 {
 		s += fmt.Sprintf(" and %d more", n)
 	}
@@ -123,7 +123,7 @@ func (r Report) Failure() (Failure, bool) {
 	all := findingFailures(r.Findings)
 	for _, ran := range r.Ran {
 		if !ran.Passed() {
-			all = append(all, ran.diagnose())
+			all = append(all, ran.diagnoseRun())
 		}
 	}
 	if len(all) == 0 && len(r.Breaches) > 0 {
@@ -225,7 +225,7 @@ func findingFailures(findings []policy.Finding) []Failure {
 	return out
 }
 
-func (r Ran) diagnose() Failure {
+func (r Ran) diagnoseRun() Failure {
 	if r.Passed() {
 		return Failure{}
 	}

@@ -71,7 +71,7 @@ func TestClasses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		ran := Ran{Check: Check{Name: "check", Module: "example.com/m"}, Done: true, Exit: 1, Output: output(t, tt.name)}
-		f := ran.diagnose()
+		f := ran.diagnoseRun()
 		if got := strings.TrimSpace(string(f.Class) + " " + f.Sub); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
@@ -105,7 +105,7 @@ func TestClassesOfEnds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		tt.ran.Check.Name = "check"
-		f := tt.ran.diagnose()
+		f := tt.ran.diagnoseRun()
 		if f.String() != tt.want || f.Retryable() != tt.retryable {
 			t.Errorf("%s: %q, retryable %t; want %q, %t", tt.name, f, f.Retryable(), tt.want, tt.retryable)
 		}
@@ -126,13 +126,13 @@ func TestNotTheSurroundings(t *testing.T) {
 		`x_test.go:3: want "address already in use"`,
 	} {
 		out := "--- FAIL: TestX (0.00s)\n    " + line + "\nFAIL\nFAIL\texample.com/m/a\t0.003s\nFAIL\n"
-		f := Ran{Done: true, Exit: 1, Output: []byte(out)}.diagnose()
+		f := Ran{Done: true, Exit: 1, Output: []byte(out)}.diagnoseRun()
 		if d := cmp.Diff([]string{"example.com/m/a.TestX"}, f.IDs); f.Class != ClassTest || d != "" {
 			t.Errorf("%s: %s", line, f)
 		}
 	}
 	shout := "main.go:12: hello\n--- FAIL: TestX (0.00s)\nFAIL\nFAIL\tm\t0.003s\n"
-	if f := (Ran{Done: true, Exit: 1, Output: []byte(shout)}).diagnose(); f.Class != ClassTest {
+	if f := (Ran{Done: true, Exit: 1, Output: []byte(shout)}).diagnoseRun(); f.Class != ClassTest {
 		t.Errorf("what a test printed is a place: %s", f)
 	}
 }
@@ -234,14 +234,14 @@ func FuzzFailure(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, out []byte, exit int) {
 		r := Ran{Check: Check{Name: "check", Tests: true, Module: "example.com/m"}, Done: true, Exit: exit, Output: out}
-		fail := r.diagnose()
+		fail := r.diagnoseRun()
 		if r.Passed() != (fail.Class == "") || r.Passed() && exit != 0 {
 			t.Fatalf("exit %d: passed %t, %+v", exit, r.Passed(), fail)
 		}
 		if r.Passed() {
 			return
 		}
-		if len(fail.IDs) == 0 || len(fail.IDs) > maxAllIDs || len(fail.first()) > maxIDs || len(fail.Excerpt) > 3*maxExcerpt || fail.Sub == EnvRule {
+		if len(fail.IDs) == 0 || len(fail.IDs) > maxAllIDs || len(fail.firstIDs()) > maxIDs || len(fail.Excerpt) > 3*maxExcerpt || fail.Sub == EnvRule {
 			t.Fatalf("%+v", fail)
 		}
 		for _, m := range Measured([]Ran{r}) {

@@ -18,7 +18,7 @@ type stepCheck struct {
 	all []error
 }
 
-func (c *stepCheck) add(format string, args ...any) {
+func (c *stepCheck) addComplaint(format string, args ...any) {
 	c.all = append(c.all, fmt.Errorf(c.op+": "+format, args...))
 }
 
@@ -28,11 +28,11 @@ func (o Op) checkStep(s Step) []error {
 	c := &stepCheck{op: o.ID}
 	switch {
 	case o.Ended():
-		c.add("%s after its ending, %s; nothing follows an ending", s.To, o.Phase)
+		c.addComplaint("%s after its ending, %s; nothing follows an ending", s.To, o.Phase)
 		return c.all
 	case o.N == 0:
 		c.checkBeginning(o, s)
-	case !s.enters():
+	case !s.entersPhase():
 		c.checkMark(o, s)
 	default:
 		c.checkMove(o, s)
@@ -43,33 +43,33 @@ func (o Op) checkStep(s Step) []error {
 }
 
 func (c *stepCheck) checkFields(o Op, s Step) {
-	ends := s.enters() && s.To.Ends()
+	ends := s.entersPhase() && s.To.Ends()
 	if ends && !s.Until.IsZero() {
-		c.add("%s has a deadline", s.To)
+		c.addComplaint("%s has a deadline", s.To)
 	}
 	if s.Reason != "" && !ends {
-		c.add("%s with reason %s; only an ending has one", s.To, s.Reason)
+		c.addComplaint("%s with reason %s; only an ending has one", s.To, s.Reason)
 	}
-	if s.At.Before(o.At) || s.At != moment(s.At) || s.Until != moment(s.Until) {
-		c.add("%s at %s, before %s, or a moment finer than a millisecond", s.To, formatTime(s.At), formatTime(o.At))
+	if s.At.Before(o.At) || s.At != roundTime(s.At) || s.Until != roundTime(s.Until) {
+		c.addComplaint("%s at %s, before %s, or a moment finer than a millisecond", s.To, formatTime(s.At), formatTime(o.At))
 	}
 	if s.By == "" || s.Spent != o.clampSpent(s.Spent) {
-		c.add("%s by %q that spends %d", s.To, s.By, s.Spent)
+		c.addComplaint("%s by %q that spends %d", s.To, s.By, s.Spent)
 	}
 	if len(s.Note) > maxNote || !utf8.ValidString(s.Note) {
-		c.add("a note of %d bytes, at most %d of UTF-8", len(s.Note), maxNote)
+		c.addComplaint("a note of %d bytes, at most %d of UTF-8", len(s.Note), maxNote)
 	}
 }
 
 func (c *stepCheck) checkBeginning(o Op, s Step) {
-	if !s.enters() || s.To != Classify {
-		c.add("begins with %s; an op begins in classify", s.To)
+	if !s.entersPhase() || s.To != Classify {
+		c.addComplaint("begins with %s; an op begins in classify", s.To)
 	}
 	if !strings.HasPrefix(o.ID, "op-") || strings.ContainsAny(o.ID, " .\n\t/") || len(o.ID) > 64 {
-		c.add("%q is no op id; want op- and a ULID", o.ID)
+		c.addComplaint("%q is no op id; want op- and a ULID", o.ID)
 	}
 	if o.Task == "" {
-		c.add("an op of no task")
+		c.addComplaint("an op of no task")
 	}
 	c.checkDeadline(s)
 }
@@ -77,7 +77,7 @@ func (c *stepCheck) checkBeginning(o Op, s Step) {
 // checkMove judges a move to a phase or an ending.
 func (c *stepCheck) checkMove(o Op, s Step) {
 	if allowed := o.Phase.Next(); !slices.Contains(allowed, s.To) {
-		c.add("cannot move from %s to %s; want one of %s", o.Phase, s.To, joinPhases(allowed))
+		c.addComplaint("cannot move from %s to %s; want one of %s", o.Phase, s.To, joinPhases(allowed))
 		return
 	}
 	moved := len(o.Moved)
@@ -94,17 +94,17 @@ func (c *stepCheck) checkMove(o Op, s Step) {
 		tries = o.Repairs + 1
 	}
 	if tries > s.To.Retries() && (s.To == o.Phase || s.To == Repair) {
-		c.add("%s is tried again %d times, at most %d", s.To, tries, s.To.Retries())
+		c.addComplaint("%s is tried again %d times, at most %d", s.To, tries, s.To.Retries())
 	}
 	if !s.At.Before(o.Until) {
-		c.add("%s is entered at %s, after %s had until %s", s.To, formatTime(s.At), o.Phase, formatTime(o.Until))
+		c.addComplaint("%s is entered at %s, after %s had until %s", s.To, formatTime(s.At), o.Phase, formatTime(o.Until))
 	}
 	if o.pending != (Effect{}) || s.To == Verify && moved != 1 {
-		c.add("%s is entered and no record says that a ref was moved", s.To)
+		c.addComplaint("%s is entered and no record says that a ref was moved", s.To)
 	}
-	for _, key := range s.To.row().needs {
+	for _, key := range s.To.phaseRow().needs {
 		if cmp.Or(s.Set[key], o.facts[key]) == "" {
-			c.add("%s is entered without the fact %s", s.To, key)
+			c.addComplaint("%s is entered without the fact %s", s.To, key)
 		}
 	}
 	c.checkDeadline(s)
@@ -121,31 +121,31 @@ func joinPhases(all []Phase) string {
 // checkDeadline judges the deadline that a step sets.
 func (c *stepCheck) checkDeadline(s Step) {
 	if !s.Until.After(s.At) {
-		c.add("%s at %s has until %s", s.To, formatTime(s.At), formatTime(s.Until))
+		c.addComplaint("%s at %s has until %s", s.To, formatTime(s.At), formatTime(s.Until))
 	}
 }
 
 // checkEnding judges an ending by its reason and by what the op moved.
 func (c *stepCheck) checkEnding(o Op, s Step, moved int) {
-	r, known := s.Reason.row()
+	r, known := s.Reason.reasonRowOf()
 	switch {
 	case !known:
-		c.add("ends as %s for %q, which is no reason", s.To, s.Reason)
+		c.addComplaint("ends as %s for %q, which is no reason", s.To, s.Reason)
 	case !slices.Contains(r.ends, s.To) || len(r.from) > 0 && !slices.Contains(r.from, o.Phase):
-		c.add("ends in %s as %s for %s, which is no reason for it", o.Phase, s.To, s.Reason)
+		c.addComplaint("ends in %s as %s for %s, which is no reason for it", o.Phase, s.To, s.Reason)
 	}
 	if o.mayHaveMoved() != (s.To == Postmortem) && o.Phase != Waiting && s.To != Complete {
-		c.add("ends in %s as %s; postmortem is the ending, and the only one, of what may have moved a ref", o.Phase, s.To)
+		c.addComplaint("ends in %s as %s; postmortem is the ending, and the only one, of what may have moved a ref", o.Phase, s.To)
 	}
 	if (s.Reason == PhaseDeadline || s.Reason == ReviewExpired) && s.At.Before(o.Until) {
-		c.add("%s at %s, it had until %s", s.Reason, formatTime(s.At), formatTime(o.Until))
+		c.addComplaint("%s at %s, it had until %s", s.Reason, formatTime(s.At), formatTime(o.Until))
 	}
 	tier := cmp.Or(s.Set[FactTier], o.facts[FactTier])
 	if s.Reason == TierBlocked && tier != "BLOCKED" {
-		c.add("blocked by its tier, which is %s", cmp.Or(tier, "not known"))
+		c.addComplaint("blocked by its tier, which is %s", cmp.Or(tier, "not known"))
 	}
 	if s.Reason == Landed && (moved != 2 || o.pending != Effect{}) {
-		c.add("landed by itself with %d refs moved", moved)
+		c.addComplaint("landed by itself with %d refs moved", moved)
 	}
 }
 
@@ -158,18 +158,18 @@ func (c *stepCheck) checkEffect(o Op, s Step) {
 	before := map[Phase]int{Verify: 1}[o.Phase] // refs that earlier phases moved
 	switch {
 	case o.Phase != Apply && o.Phase != Verify || s.mark == "" && s.To != map[Phase]Phase{Apply: Verify, Verify: Complete}[o.Phase]:
-		c.add("%s moves %s and goes to %s; only apply and verify move a ref, and go on", o.Phase, e.Ref, s.To)
+		c.addComplaint("%s moves %s and goes to %s; only apply and verify move a ref, and go on", o.Phase, e.Ref, s.To)
 	case !strings.HasPrefix(e.Ref, "refs/") || e.New == "" || e.Old == e.New || len(e.Ref)+len(e.Old)+len(e.New) > maxEffect:
-		c.add("moves %q from %q to %q", e.Ref, e.Old, e.New)
+		c.addComplaint("moves %q from %q to %q", e.Ref, e.Old, e.New)
 	case slices.ContainsFunc(o.Moved, func(m Effect) bool { return m.Ref == e.Ref }):
-		c.add("applies twice: %s was moved before", e.Ref)
+		c.addComplaint("applies twice: %s was moved before", e.Ref)
 	case len(o.Moved) > before:
-		c.add("applies twice in %s", o.Phase)
+		c.addComplaint("applies twice in %s", o.Phase)
 	case o.Phase == Verify:
 		c.checkLanding(o, e)
 	}
 	if !s.At.Before(o.Until) {
-		c.add("%s is moved at %s, after %s had until %s", e.Ref, formatTime(s.At), o.Phase, formatTime(o.Until))
+		c.addComplaint("%s is moved at %s, after %s had until %s", e.Ref, formatTime(s.At), o.Phase, formatTime(o.Until))
 	}
 }
 
@@ -180,11 +180,11 @@ func (c *stepCheck) checkLanding(o Op, e Effect) {
 	tier := o.facts[FactTier]
 	switch {
 	case !MayLand(tier):
-		c.add("lands by itself as %s", tier)
+		c.addComplaint("lands by itself as %s", tier)
 	case tier == string(NotifyApply) && !strings.HasPrefix(o.facts[FactPreviewed], "human:"):
-		c.add("lands by itself as %s, and no person saw it first", NotifyApply)
+		c.addComplaint("lands by itself as %s, and no person saw it first", NotifyApply)
 	case e.New != o.Moved[0].New || e.Old != o.facts[FactBase]:
-		c.add("lands %s on %s by itself; what was verified is %s on %s", e.New, cmp.Or(e.Old, "nothing"), o.Moved[0].New, o.facts[FactBase])
+		c.addComplaint("lands %s on %s by itself; what was verified is %s on %s", e.New, cmp.Or(e.Old, "nothing"), o.Moved[0].New, o.facts[FactBase])
 	}
 }
 
@@ -200,20 +200,20 @@ func (c *stepCheck) checkFacts(o Op, s Step) {
 		c.checkFact(o, key, s.Set[key])
 	}
 	if s.To == Approve && cmp.Or(s.Set[FactTier], o.facts[FactTier]) == "BLOCKED" {
-		c.add("a BLOCKED change leaves the gate")
+		c.addComplaint("a BLOCKED change leaves the gate")
 	}
 }
 
 func (c *stepCheck) checkFact(o Op, key, is string) {
 	was, behind := o.facts[key], slices.Contains([]Phase{Approve, Apply, Verify, Waiting}, o.Phase)
 	if !isFactName(key) || is == "" || len(is) > maxFact || !utf8.ValidString(is) {
-		c.add("fact %q of %d bytes; a name of a-z and _, a text of at most %d bytes", key, len(is), maxFact)
+		c.addComplaint("fact %q of %d bytes; a name of a-z and _, a text of at most %d bytes", key, len(is), maxFact)
 	}
 	if behind && was != "" && is != was && slices.Contains(frozenFacts, key) {
-		c.add("fact %s changes behind the gate; what was judged is what lands", key)
+		c.addComplaint("fact %s changes behind the gate; what was judged is what lands", key)
 	}
 	if now := slices.Index(Tiers(), is); key == FactTier && (now < 0 || now < slices.Index(Tiers(), was)) {
-		c.add("tier %s after %s; a tier only rises", is, cmp.Or(was, "none"))
+		c.addComplaint("tier %s after %s; a tier only rises", is, cmp.Or(was, "none"))
 	}
 }
 
@@ -231,18 +231,18 @@ const (
 	applied = "applied"
 )
 
-// enters reports a step to a phase or an ending: all but the two around a move.
-func (s Step) enters() bool { return s.mark != intent && s.mark != applied }
+// entersPhase reports a step to a phase or an ending: all but the two around a move.
+func (s Step) entersPhase() bool { return s.mark != intent && s.mark != applied }
 
 // checkMark judges a record around the move of a ref.
 func (c *stepCheck) checkMark(o Op, s Step) {
 	switch {
 	case s.mark == applied && (o.pending == Effect{} || s.Moved != o.pending):
-		c.add("applied %s, and the intent was %s", s.Moved.Ref, cmp.Or(o.pending.Ref, "none"))
+		c.addComplaint("applied %s, and the intent was %s", s.Moved.Ref, cmp.Or(o.pending.Ref, "none"))
 	case s.mark == intent && o.pending != Effect{}:
-		c.add("a second intent before %s is answered", o.pending.Ref)
+		c.addComplaint("a second intent before %s is answered", o.pending.Ref)
 	case s.mark == intent && s.To != o.Phase:
-		c.add("%s in %s; only apply and verify move a ref", s.mark, o.Phase)
+		c.addComplaint("%s in %s; only apply and verify move a ref", s.mark, o.Phase)
 	case s.mark == intent:
 		c.checkEffect(o, s)
 	}

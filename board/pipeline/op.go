@@ -104,8 +104,8 @@ func (o Op) mayHaveMoved() bool { return o.pending != Effect{} || len(o.Moved) >
 
 // Begin is a new op of a task, in classify.
 func Begin(id, task, run string, now time.Time, l Limits, facts map[string]string) (Op, error) {
-	now = moment(now)
-	return Op{ID: id, Task: task}.Advance(Step{To: Classify, By: run, At: now, Until: l.end(now), Set: facts})
+	now = roundTime(now)
+	return Op{ID: id, Task: task}.Advance(Step{To: Classify, By: run, At: now, Until: l.opDeadline(now), Set: facts})
 }
 
 // Advance is the op after a transition, or what is wrong with it.
@@ -113,11 +113,11 @@ func (o Op) Advance(s Step) (Op, error) {
 	if all := o.checkStep(s); len(all) > 0 {
 		return o, all[0]
 	}
-	return o.apply(s), nil
+	return o.applyStep(s), nil
 }
 
-// apply is the op after s, whatever s is.
-func (o Op) apply(s Step) Op {
+// applyStep returns the op after s, whatever s is.
+func (o Op) applyStep(s Step) Op {
 	n := o
 	n.facts = maps.Clone(o.facts)
 	if n.facts == nil {
@@ -132,7 +132,7 @@ func (o Op) apply(s Step) Op {
 	} else if s.Moved != (Effect{}) {
 		n.Moved = append(slices.Clip(o.Moved), s.Moved)
 	}
-	if s.enters() {
+	if s.entersPhase() {
 		n.From, n.Phase, n.Entered, n.Tries = o.Phase, s.To, s.At, 1
 		if o.Phase == s.To {
 			n.Tries = o.Tries + 1
@@ -147,7 +147,7 @@ func (o Op) apply(s Step) Op {
 	return n
 }
 
-func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+func roundTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 const layout = "2006-01-02T15:04:05.000Z"
 

@@ -20,7 +20,7 @@ func ended(r Reason, files []Edit, facts map[string]string) Story {
 		set[k] = v
 	}
 	at := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
-	row, _ := r.row()
+	row, _ := r.reasonRowOf()
 	o := Op{ID: "op-1", Task: "tasks/t", Phase: row.ends[0], Reason: r, At: at, facts: set}
 	return Story{Told: []Told{{Op: o}}, Sound: true}
 }
@@ -79,7 +79,7 @@ func TestTrials(t *testing.T) {
 		}
 	}
 	env := Iteration{N: 1, Class: ClassEnv, Stop: StopEnv.withDetail(EnvNetwork), At: time.UnixMilli(1)}
-	if got := Trials([]Story{ended(RepairStopped, modify("a.go"), env.facts())}); got != nil {
+	if got := Trials([]Story{ended(RepairStopped, modify("a.go"), env.iterationFacts())}); got != nil {
 		t.Errorf("what the surroundings are to blame for teaches %+v", got)
 	}
 	open, unsound := ended(Merged, nil, nil), ended(Merged, nil, nil)

@@ -105,14 +105,14 @@ func (p Phase) Ends() bool { return slices.Contains(Endings(), p) }
 // Next lists where an op in p may go, its own phase first where it may be tried
 // again, endings last. An ending, and a word that is no phase, leads nowhere.
 func (p Phase) Next() []Phase {
-	r := p.row()
+	r := p.phaseRow()
 	return slices.Concat(r.next, r.ends)
 }
 
 // Retries is how often an op may move from p to p. Repair counts every entry.
-func (p Phase) Retries() int { return p.row().retries }
+func (p Phase) Retries() int { return p.phaseRow().retries }
 
-func (p Phase) row() row {
+func (p Phase) phaseRow() row {
 	for _, r := range rows {
 		if r.phase == p {
 			return r

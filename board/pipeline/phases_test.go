@@ -80,7 +80,7 @@ func TestEveryPhaseReachesAnEnding(t *testing.T) {
 		if !seen[p] {
 			t.Errorf("%s is out of reach", p)
 		}
-		if !p.Ends() && len(p.row().ends) == 0 {
+		if !p.Ends() && len(p.phaseRow().ends) == 0 {
 			t.Errorf("%s has no ending", p)
 		}
 	}

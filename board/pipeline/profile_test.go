@@ -34,7 +34,7 @@ func TestGraph(t *testing.T) {
 		{"through others, and other modules", fmt.Sprint(g.Dependents([]string{"."})), "[a b sub u]"},
 		{"of two that need one another", fmt.Sprint(g.Dependents([]string{"a", "b"})), "[b sub u]"},
 		{"none", fmt.Sprint(g.Dependents([]string{"u", "nowhere"})), "[]"},
-		{"tests that import", fmt.Sprint(g.affected([]string{"b"})), "[b c sub u]"},
+		{"tests that import", fmt.Sprint(g.affectedPackages([]string{"b"})), "[b c sub u]"},
 		{"files beside, test data, no package", fmt.Sprint(g.packagesOf([]string{"a/data.json", "a/testdata/x/y.txt", "docs/x.md", "new/n.go", "x.go"})), "[. a new]"},
 		{"an import that a change brings", fmt.Sprint(g.With([]Edit{{Path: "d/new.go", After: []byte("package d\nimport _ \"example.org/x/u\"\n")}}).Dependents([]string{"u"})), "[d]"},
 		{"and one that it takes away", fmt.Sprint(g.With([]Edit{{Path: "b/b.go", After: []byte("package b\n")}}).Dependents([]string{"a"})), "[b sub u]"},
@@ -54,7 +54,7 @@ func FuzzBuildGraph(f *testing.F) {
 	f.Add("go.mod", []byte("module example.org/x\n"))
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
 		g := buildGraph(map[string][]byte{name: b, "go.mod": []byte("module example.org/x\n"), "b/b.go": []byte("package b\nimport _ \"example.org/x/a\"\n")})
-		g.affected(g.packagesOf([]string{name}))
+		g.affectedPackages(g.packagesOf([]string{name}))
 		g.With([]Edit{{Path: name, After: b}}).Dependents([]string{"b"})
 	})
 }

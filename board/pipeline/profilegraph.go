@@ -61,12 +61,12 @@ func hasImports(p string) bool { return path.Ext(p) == ".go" || path.Base(p) == 
 func buildGraph(files map[string][]byte) *Graph {
 	g := &Graph{modules: map[string]string{}, packages: map[string]*goPackage{}}
 	for _, p := range slices.Sorted(maps.Keys(files)) {
-		g.add(p, files[p], true)
+		g.addFile(p, files[p], true)
 	}
 	return g
 }
 
-func (g *Graph) add(p string, b []byte, tests bool) {
+func (g *Graph) addFile(p string, b []byte, tests bool) {
 	dir, base := path.Split(p)
 	dir = path.Clean(dir)
 	if slices.ContainsFunc(strings.Split(dir, "/"), func(n string) bool { return n != "." && isSkippedFolder(n) }) {
@@ -117,7 +117,7 @@ func (g *Graph) With(edits []Edit) *Graph {
 		n.packages[dir] = &goPackage{maps.Clone(p.imports), maps.Clone(p.testImports), p.tested}
 	}
 	for _, e := range edits {
-		n.add(e.Path, e.After, false)
+		n.addFile(e.Path, e.After, false)
 	}
 	return n
 }
@@ -184,9 +184,9 @@ func (g *Graph) Dependents(pkgs []string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// affected returns the packages whose tests a change of these can break: they themselves,
+// affectedPackages returns the packages whose tests a change of these can break: they themselves,
 // their dependents, and those whose tests import one of these, sorted.
-func (g *Graph) affected(pkgs []string) []string {
+func (g *Graph) affectedPackages(pkgs []string) []string {
 	in := map[string]bool{}
 	for _, p := range slices.Concat(pkgs, g.Dependents(pkgs)) {
 		in[p] = g.packages[p] != nil
@@ -211,7 +211,7 @@ func (g *Graph) Apart(ours, theirs []string) bool {
 				return false
 			}
 		}
-		turned[i] = g.affected(g.packagesOf(files))
+		turned[i] = g.affectedPackages(g.packagesOf(files))
 	}
 	return len(g.Problems()) == 0 && !slices.ContainsFunc(turned[0], func(dir string) bool { return slices.Contains(turned[1], dir) })
 }

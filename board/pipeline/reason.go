@@ -118,11 +118,11 @@ func Reasons() []Reason {
 
 // Explain says what a code means and what can be done, "" for a word that is none.
 func Explain(r Reason) string {
-	row, _ := r.row()
+	row, _ := r.reasonRowOf()
 	return row.explain
 }
 
-func (r Reason) row() (reasonRow, bool) {
+func (r Reason) reasonRowOf() (reasonRow, bool) {
 	i := slices.IndexFunc(reasons, func(row reasonRow) bool { return row.reason == r })
 	if i < 0 {
 		return reasonRow{}, false

@@ -99,7 +99,7 @@ func (l recordLine) checkFrame() error {
 		return fmt.Errorf("is a change's record of version %d; a newer odd wrote it: update odd", d.V)
 	case d.V == 0 && !slices.Contains([]string{enter, intent, applied}, l.mark), d.V == version && d.Mark+d.Prev+d.Hash+d.Clock+d.OpUntil != "":
 		return fmt.Errorf("mixes versions: it is of version %d and says mark %q", max(d.V, 1), d.Mark)
-	case (r.Kind == event.OpEnd) != (l.enters() && l.To.Ends()):
+	case (r.Kind == event.OpEnd) != (l.entersPhase() && l.To.Ends()):
 		return fmt.Errorf("is of kind %s and says %s", r.Kind, l.To)
 	case !l.At.Truncate(time.Second).Equal(r.TS):
 		return fmt.Errorf("at %s with ts %s", formatTime(l.At), r.TS.UTC().Format(time.RFC3339))
@@ -163,14 +163,14 @@ func ReadOps(records []event.Record) ([]Story, []Problem) {
 	for _, id := range order {
 		all := lines[id]
 		slices.SortStableFunc(all, func(a, b recordLine) int { return a.n - b.n })
-		s, wrong := replay(id, all)
+		s, wrong := replayOp(id, all)
 		stories, problems = append(stories, s), append(problems, wrong...)
 	}
 	return stories, problems
 }
 
-// replay makes the op again, transition by transition, and compares it with the records.
-func replay(id string, all []recordLine) (Story, []Problem) {
+// replayOp makes the op again, transition by transition, and compares it with the records.
+func replayOp(id string, all []recordLine) (Story, []Problem) {
 	var problems []Problem
 	s := Story{Sound: true}
 	o := Op{ID: id, Task: all[0].record.Task}
@@ -195,7 +195,7 @@ func replay(id string, all []recordLine) (Story, []Problem) {
 		for _, err := range was.checkStep(l.Step) {
 			say("%s: %s", l.id(), strings.TrimPrefix(err.Error(), id+": "))
 		}
-		o = was.apply(l.Step)
+		o = was.applyStep(l.Step)
 		if d.V == 0 {
 			if is := o.hashVersion1(l.record, d.Prev); d.Hash != is && !broken {
 				say("%s: its hash is %s, what it says makes %s", l.id(), shortHash(d.Hash), shortHash(is))

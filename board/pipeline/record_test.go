@@ -173,7 +173,7 @@ func TestEveryViolationIsFound(t *testing.T) {
 		}, []string{"1: op-01.10 after op-01.10: a record is missing, or there twice", "1: op-01.10: cancelled after its ending, complete; nothing follows an ending"}},
 		{"a phase after the ending", func(all []event.Record) []event.Record {
 			stories, _ := ReadOps(all)
-			r := stories[0].Op().apply(Step{To: Verify, By: "op-01", At: dawn.Add(time.Hour)}).Record()
+			r := stories[0].Op().applyStep(Step{To: Verify, By: "op-01", At: dawn.Add(time.Hour)}).Record()
 			r.Seq = 2
 			return append(all, r)
 		}, []string{"2: op-01.11: verify after its ending, complete; nothing follows an ending"}},

@@ -111,15 +111,15 @@ type Repairer struct {
 func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 	r.said = ""
 	if stop := r.limitReached(op.Until); stop != "" {
-		return r.stop(Out{}, stop), nil
+		return r.stopRepair(Out{}, stop), nil
 	}
-	it := Iteration{N: len(r.done) + 1, At: moment(r.Now()), Retest: r.Last == nil || r.Last.Class == ClassFlake || r.Last.Class == ClassEnv}
-	out := r.iterate(ctx, &it)
+	it := Iteration{N: len(r.done) + 1, At: roundTime(r.Now()), Retest: r.Last == nil || r.Last.Class == ClassFlake || r.Last.Class == ClassEnv}
+	out := r.runIteration(ctx, &it)
 	it.Took = max(r.Now().Sub(it.At), 0)
 	if ctx.Err() != nil {
 		return Out{Spent: out.Spent}, ctx.Err()
 	}
-	set := it.facts()
+	set := it.iterationFacts()
 	maps.Copy(set, out.Set)
 	out.Set = set
 	if out.Reason != "" {
@@ -129,7 +129,7 @@ func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 	if out.Next, out.Note = Repair, it.String(); it.Outcome == Converged {
 		out.Next = Validate
 	} else if stop := cmp.Or(it.Stop, r.limitReached(op.Until)); stop != "" {
-		return r.stop(out, stop), nil
+		return r.stopRepair(out, stop), nil
 	}
 	return out, nil
 }
@@ -159,7 +159,7 @@ func (r *Repairer) countRuns() int {
 	return n
 }
 
-func (r *Repairer) stop(out Out, stop StopReason) Out {
+func (r *Repairer) stopRepair(out Out, stop StopReason) Out {
 	out.Next, out.Reason, out.Note = "", RepairStopped, string(stop)
 	if r.said != "" {
 		out.Note += ": " + r.said
@@ -169,8 +169,8 @@ func (r *Repairer) stop(out Out, stop StopReason) Out {
 	return out
 }
 
-// iterate generates, unless it tests again, and runs the checks.
-func (r *Repairer) iterate(ctx context.Context, it *Iteration) (out Out) {
+// runIteration generates, unless it tests again, and runs the checks.
+func (r *Repairer) runIteration(ctx context.Context, it *Iteration) (out Out) {
 	if !it.Retest {
 		files, made, err := r.Generate(ctx, *r.Last)
 		out = made
@@ -190,7 +190,7 @@ func (r *Repairer) iterate(ctx context.Context, it *Iteration) (out Out) {
 	if f, failed := report.Failure(); failed {
 		r.Last = &f
 	}
-	r.conclude(it)
+	r.noteOutcome(it)
 	return out
 }
 
@@ -222,7 +222,7 @@ func (r *Repairer) acceptFiles(it *Iteration, files []Edit, ends Reason, err err
 	return ""
 }
 
-func (r *Repairer) conclude(it *Iteration) {
+func (r *Repairer) noteOutcome(it *Iteration) {
 	f := r.Last
 	if f == nil {
 		it.Outcome = Converged
@@ -291,11 +291,11 @@ func hashPrefix(s string) string { return s[:min(16, len(s))] }
 // iterationFacts names the facts that keep iterations, by the iteration's number.
 var iterationFacts = []string{"repair_one", "repair_two", "repair_three", "repair_four", "repair_five"}
 
-// facts is the iteration as a fact of its op, so that the op's record holds all of it.
+// iterationFacts returns the iteration as a fact of its op, so that the op's record holds all of it.
 // Signatures keep their beginnings:
 //
 //	repair_two  repair.iter.v1 n=2 at=1795309500000 class=test ids=3 fail=… patch=… lines=12 files=2 runs=2 ms=1200 outcome=progress
-func (it Iteration) facts() map[string]string {
+func (it Iteration) iterationFacts() map[string]string {
 	s := fmt.Sprintf("repair.iter.v1 n=%d at=%d", it.N, it.At.UnixMilli())
 	if it.Class != "" {
 		s += fmt.Sprintf(" class=%s ids=%d fail=%s", it.Class, it.Failing, it.Failure)

@@ -270,7 +270,7 @@ func TestLookingAgainIsNoTry(t *testing.T) {
 		{N: 1, Retest: true, Class: ClassTest, Failing: 1, Failure: "other", Patch: "1", Outcome: Progress},
 		{N: 2, Class: ClassTest, Failing: 1, Failure: hashPrefix(f.signature()), Patch: "2", Outcome: NoProgress},
 	}}
-	conclude := func(it Iteration) Iteration { r.conclude(&it); return it }
+	conclude := func(it Iteration) Iteration { r.noteOutcome(&it); return it }
 	again := conclude(Iteration{N: 3, Retest: true, Patch: "2"})
 	if again.Stop != "" || again.Outcome != NoProgress {
 		t.Errorf("looking again: %s", again)

@@ -26,8 +26,8 @@ const (
 
 func (t Tier) rank() int { return slices.Index(Tiers(), string(t)) }
 
-// next is the next higher tier of those that may land by themselves.
-func (t Tier) next() Tier {
+// nextTier returns the next higher tier of those that may land by themselves.
+func (t Tier) nextTier() Tier {
 	if t == SafeAuto {
 		return NotifyApply
 	}
@@ -57,7 +57,7 @@ type Hours struct {
 	Zone     *time.Location // nil is UTC
 }
 
-func (h Hours) contain(now time.Time) bool {
+func (h Hours) containHour(now time.Time) bool {
 	zone := h.Zone
 	if zone == nil {
 		zone = time.UTC
@@ -160,7 +160,7 @@ func Assess(e Evidence, pol Policy, at Situation) Verdict {
 	v := Verdict{Profile: p, Rules: RulesHash(pol), Past: at.Past.Of(Candidate{Files: e.Files}.Paths())}
 	won := -1
 	for i, r := range ladder {
-		v.Ladder = append(v.Ladder, r.evaluate(ruleInput{Profile: p, pol: pol, at: at, e: e}))
+		v.Ladder = append(v.Ladder, r.evaluateRule(ruleInput{Profile: p, pol: pol, at: at, e: e}))
 		last := &v.Ladder[i]
 		last.Matched = last.Matched && (won < 0 || r.tier != SafeAuto)
 		if last.Matched && won < 0 {
@@ -170,12 +170,12 @@ func Assess(e Evidence, pol Policy, at Situation) Verdict {
 	failed = append(failed, v.listErrors()...)
 	v.Tier = SafeAuto
 	if won >= 0 {
-		v.take(v.Ladder[won])
+		v.takeRuling(v.Ladder[won])
 	}
 	v.Rule = v.Code
 	a := ruleInput{p, pol, at, e, failed, v.Tier}
 	for _, r := range raises {
-		v.addRaise(r.evaluate(a))
+		v.addRaise(r.evaluateRule(a))
 	}
 	return v
 }
@@ -202,11 +202,11 @@ func (v *Verdict) addRaise(r Ruling) {
 	}
 	v.Raised = append(v.Raised, r)
 	if to := v.Tier.Raise(r.Tier); r.Matched && to != v.Tier {
-		v.take(r)
+		v.takeRuling(r)
 	}
 }
 
-func (v *Verdict) take(r Ruling) {
+func (v *Verdict) takeRuling(r Ruling) {
 	v.Tier, v.Code, v.Meaning, v.Because, v.Way = v.Tier.Raise(r.Tier), r.Code, r.Meaning, r.Because, r.Way
 }
 
@@ -290,16 +290,16 @@ var byGraph = []string{"machine_blast_radius", "blast_radius_exceeded", "low_tes
 
 // movingTiers are the rows whose tier depends on what they are asked about.
 var movingTiers = map[string]func(ruleInput) Tier{
-	"regression_risk": func(a ruleInput) Tier { return a.won.next() },
+	"regression_risk": func(a ruleInput) Tier { return a.won.nextTier() },
 	"floor_min_tier":  func(a ruleInput) Tier { return a.pol.MinTier },
 }
 
-func (r rule) describe() Ruling {
+func (r rule) describeRule() Ruling {
 	return Ruling{Code: r.code, Tier: r.tier, Meaning: r.meaning, Way: r.way}
 }
 
-func (r rule) evaluate(a ruleInput) (out Ruling) {
-	out = r.describe()
+func (r rule) evaluateRule(a ruleInput) (out Ruling) {
+	out = r.describeRule()
 	defer func() {
 		if p := recover(); p != nil {
 			out.Matched, out.Error = false, fmt.Sprint(p)
@@ -354,7 +354,7 @@ func RulesHash(pol Policy) string {
 func RiskRules() []Ruling {
 	var out []Ruling
 	for _, r := range slices.Concat(ladder, raises) {
-		out = append(out, r.describe())
+		out = append(out, r.describeRule())
 	}
 	return out
 }

@@ -286,7 +286,7 @@ func TestARowThatFails(t *testing.T) {
 		t.Errorf("without a graph: %s, %s", v.Tier, v.Text())
 	}
 	bad := rule{"x", SafeAuto, "", "", func(ruleInput) []string { panic("boom") }}
-	r := bad.evaluate(ruleInput{})
+	r := bad.evaluateRule(ruleInput{})
 	if r.Matched || r.Error != "boom" {
 		t.Errorf("%+v", r)
 	}
@@ -307,7 +307,7 @@ func TestQuietHours(t *testing.T) {
 	} {
 		var got []string
 		for h := range 24 {
-			if (Hours{From: c.from, To: c.to}).contain(time.Date(2026, 3, 2, h, 59, 59, 0, time.UTC)) {
+			if (Hours{From: c.from, To: c.to}).containHour(time.Date(2026, 3, 2, h, 59, 59, 0, time.UTC)) {
 				got = append(got, fmt.Sprint(h))
 			}
 		}
@@ -316,7 +316,7 @@ func TestQuietHours(t *testing.T) {
 		}
 	}
 	east := time.FixedZone("east", 3600)
-	if !(Hours{From: 22, To: 23, Zone: east}).contain(time.Date(2026, 3, 2, 21, 0, 0, 0, time.UTC)) {
+	if !(Hours{From: 22, To: 23, Zone: east}).containHour(time.Date(2026, 3, 2, 21, 0, 0, 0, time.UTC)) {
 		t.Error("21 in UTC is 22 in the east")
 	}
 }

@@ -87,7 +87,7 @@ var raises = []rule{
 	{"floor_quiet_hours", NotifyApply, "the time is in [pipeline] quiet_hours", "wait until they are over, or a person sees it",
 		func(a ruleInput) []string {
 			q := a.pol.Quiet
-			if q == nil || !q.contain(a.at.Now) {
+			if q == nil || !q.containHour(a.at.Now) {
 				return nil
 			}
 			return []string{fmt.Sprintf("%d-%d", q.From, q.To)}

@@ -165,13 +165,13 @@ var lanes = []laneRule{
 	{"cross_repo", LaneImmediate, func(s Signal, _ class) bool { return s.CrossRepo }},
 	{"speculative_source", LaneSpeculative, func(s Signal, c class) bool { return c == speculative && s.Urgency != UrgencyHigh }},
 	{"background_low_urgency", LaneBackground, func(s Signal, c class) bool { return c == background && s.Urgency == UrgencyLow }},
-	{"background_source", LaneBackground, func(s Signal, c class) bool { return c == background && !s.large() }},
-	{"complex_task", LaneComplex, func(s Signal, _ class) bool { return s.large() }},
+	{"background_source", LaneBackground, func(s Signal, c class) bool { return c == background && !s.isLarge() }},
+	{"complex_task", LaneComplex, func(s Signal, _ class) bool { return s.isLarge() }},
 	{"multi_file", LaneComplex, func(s Signal, _ class) bool { return s.Files >= 3 && s.Complexity != Trivial && s.Complexity != Simple }},
 	{"standard", LaneStandard, func(Signal, class) bool { return true }},
 }
 
-func (s Signal) large() bool { return s.Complexity == Complicated || s.Complexity == Architectural }
+func (s Signal) isLarge() bool { return s.Complexity == Complicated || s.Complexity == Architectural }
 
 // LaneFor is the way a change takes and the row that said so.
 func LaneFor(s Signal) (lane Lane, reason string) {

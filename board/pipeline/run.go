@@ -26,27 +26,27 @@ type Limits struct {
 	Wait    time.Duration // for a person; 14 days
 }
 
-// end is when an op that began at that moment has to be done.
-func (l Limits) end(began time.Time) time.Time {
-	return moment(began.Add(cmp.Or(l.Op, 30*time.Minute)))
+// opDeadline is when an op that began at that moment has to be done.
+func (l Limits) opDeadline(began time.Time) time.Time {
+	return roundTime(began.Add(cmp.Or(l.Op, 30*time.Minute)))
 }
 
-// until is the deadline of a phase that is entered now, of an op whose own is end. No
+// phaseDeadline is the deadline of a phase that is entered now, of an op whose own is end. No
 // slow check loses what a session made: from the checks on, a phase has at least the time
 // that checks take.
-func (l Limits) until(p Phase, now, end time.Time) time.Time {
+func (l Limits) phaseDeadline(p Phase, now, end time.Time) time.Time {
 	session, checks := cmp.Or(l.Session, end.Sub(now)), cmp.Or(l.Checks, 10*time.Minute)
 	switch p {
 	case Waiting:
-		return moment(now.Add(cmp.Or(l.Wait, 14*24*time.Hour)))
+		return roundTime(now.Add(cmp.Or(l.Wait, 14*24*time.Hour)))
 	case Expand, Plan, Generate:
-		if at := moment(now.Add(session)); at.Before(end) {
+		if at := roundTime(now.Add(session)); at.Before(end) {
 			return at
 		}
 	case Repair:
-		return laterOf(end, moment(now.Add(session+checks)))
+		return laterOf(end, roundTime(now.Add(session+checks)))
 	case Validate, Gate, Approve, Apply, Verify:
-		return laterOf(end, moment(now.Add(checks)))
+		return laterOf(end, roundTime(now.Add(checks)))
 	}
 	return end
 }
@@ -58,8 +58,8 @@ func laterOf(a, b time.Time) time.Time {
 	return a
 }
 
-// clamp returns now, or the op's last moment where the clock went back.
-func (o Op) clamp(now time.Time) time.Time { return laterOf(moment(now), o.At) }
+// clampTime returns now, or the op's last moment where the clock went back.
+func (o Op) clampTime(now time.Time) time.Time { return laterOf(roundTime(now), o.At) }
 
 // Out is what the work of a phase asks for.
 type Out struct {
@@ -76,10 +76,10 @@ type Out struct {
 // soon after that. What the work asks for and the table does not allow ends the op.
 func Run(ctx context.Context, w World, l Limits, o Op) Op {
 	w.Keep(o)
-	end := l.end(o.Began)
+	end := l.opDeadline(o.Began)
 	for !o.Ended() && o.Phase != Waiting {
 		out, fault, err := w.runWork(ctx, o)
-		now := o.clamp(w.Now())
+		now := o.clampTime(w.Now())
 		out = decideOut(o, out, fault, err, context.Cause(ctx), now, end)
 		next, err := o.Advance(w.makeStep(o, out, l, now, end))
 		if err != nil {
@@ -115,7 +115,7 @@ func (w World) makeStep(o Op, out Out, l Limits, now, end time.Time) Step {
 		s.To = endingFor(o, s.Reason)
 	}
 	if !s.To.Ends() {
-		s.Until = l.until(s.To, now, end)
+		s.Until = l.phaseDeadline(s.To, now, end)
 	}
 	return s
 }
@@ -144,7 +144,7 @@ func decideOut(o Op, out Out, fault Reason, err, interrupted error, now, end tim
 
 // endingFor is the ending that a reason has in the place where the op is.
 func endingFor(o Op, r Reason) Phase {
-	row, _ := r.row()
+	row, _ := r.reasonRowOf()
 	if o.mayHaveMoved() && o.Phase != Waiting && slices.Contains(row.ends, Postmortem) {
 		return Postmortem
 	}
@@ -171,8 +171,8 @@ func Abandon(s Story, by string, now time.Time, why string) (o Op, ok bool, err 
 // Wait is the op as it waits for a person, from verify; by is the run that says
 // so, h why it did not land by itself.
 func Wait(o Op, by string, now time.Time, l Limits, h Held, note string) (Op, error) {
-	now = o.clamp(now)
-	return o.Advance(Step{To: Waiting, By: by, At: now, Until: l.until(Waiting, now, now), Set: map[string]string{FactHeld: string(h)}, Note: Note(note, nil)})
+	now = o.clampTime(now)
+	return o.Advance(Step{To: Waiting, By: by, At: now, Until: l.phaseDeadline(Waiting, now, now), Set: map[string]string{FactHeld: string(h)}, Note: Note(note, nil)})
 }
 
 // End is the op with its ending, the one that the reason has where the op is: for
@@ -180,7 +180,7 @@ func Wait(o Op, by string, now time.Time, l Limits, h Held, note string) (Op, er
 // the run that says so; of a person, who has none, the op's own id. The error says
 // why it cannot end so: it has ended, or the reason is for another place.
 func End(o Op, by string, now time.Time, r Reason, note string) (Op, error) {
-	return o.Advance(Step{To: endingFor(o, r), By: by, At: o.clamp(now), Reason: r, Note: Note(note, nil)})
+	return o.Advance(Step{To: endingFor(o, r), By: by, At: o.clampTime(now), Reason: r, Note: Note(note, nil)})
 }
 
 // Expire is the op that waited too long, as expired; the error of one whose time

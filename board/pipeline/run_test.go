@@ -17,7 +17,7 @@ func taken(s Story) string {
 	var out []string
 	for _, t := range s.Told {
 		w := string(t.Op.last.To)
-		if !t.Op.last.enters() {
+		if !t.Op.last.entersPhase() {
 			w = t.Op.last.mark
 		}
 		out = append(out, w)

@@ -44,11 +44,11 @@ func Passages(s Story) []Passage {
 			if step.Note != "" {
 				p.Note = step.Note
 			}
-			if step.enters() {
+			if step.entersPhase() {
 				p.Ended = step.At
 			}
 		}
-		if step.enters() && !step.To.Ends() || i == 0 {
+		if step.entersPhase() && !step.To.Ends() || i == 0 {
 			out = append(out, Passage{Phase: step.To, Started: step.At, Again: i > 0 && t.Op.From == step.To})
 		}
 	}
@@ -104,12 +104,12 @@ func Trace(s Story) []Node {
 func Render(roots []Node, usd func(int64) string) string {
 	var b strings.Builder
 	for _, n := range roots {
-		n.draw(&b, "", "", usd)
+		n.drawNode(&b, "", "", usd)
 	}
 	return b.String()
 }
 
-func (n Node) draw(b *strings.Builder, first, rest string, usd func(int64) string) {
+func (n Node) drawNode(b *strings.Builder, first, rest string, usd func(int64) string) {
 	words := n.Kind + " " + n.Name
 	if n.Kind == "phase" {
 		words = n.Name
@@ -126,9 +126,9 @@ func (n Node) draw(b *strings.Builder, first, rest string, usd func(int64) strin
 	fmt.Fprintf(b, "%s%s\n", first, okf.Visible(strings.NewReplacer("\n", " ", "\t", " ").Replace(words)))
 	for i, below := range n.Below {
 		if i == len(n.Below)-1 {
-			below.draw(b, rest+"└─ ", rest+"   ", usd)
+			below.drawNode(b, rest+"└─ ", rest+"   ", usd)
 			continue
 		}
-		below.draw(b, rest+"├─ ", rest+"│  ", usd)
+		below.drawNode(b, rest+"├─ ", rest+"│  ", usd)
 	}
 }

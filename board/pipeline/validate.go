@@ -249,7 +249,7 @@ func Examine(ctx context.Context, checks []Check, findings []policy.Finding, aga
 		}
 		ran := runCheck(ctx, c, run)
 		r.Ran = append(r.Ran, ran)
-		if f := ran.diagnose(); f.Class == ClassSyntax || f.Class == ClassEnv || ran.Fault == FaultCancelled {
+		if f := ran.diagnoseRun(); f.Class == ClassSyntax || f.Class == ClassEnv || ran.Fault == FaultCancelled {
 			break
 		}
 	}

@@ -51,7 +51,7 @@ func goChecks(files []Edit, p Project) ([]Check, []policy.Finding) {
 		s.whole[mod] = s.whole[mod] || p.Graph == nil || len(p.Graph.Problems()) > 0
 	}
 	if p.Graph != nil {
-		for _, dir := range p.Graph.affected(changed) {
+		for _, dir := range p.Graph.affectedPackages(changed) {
 			s.addPackage(dir)
 		}
 	}
