@@ -113,14 +113,14 @@ func prefixPattern() string {
 var prefixRests = sync.OnceValue(func() []*expression {
 	var out []*expression
 	for _, p := range prefixed {
-		out = append(out, late(`^(?:`+p[1]+`)`))
+		out = append(out, newExpression(`^(?:`+p[1]+`)`))
 	}
 	return out
 })
 
 // tokenAt is the token of prefixed that begins at i, where a word does.
 func tokenAt(b, _ []byte, i int) (lo, hi int, ok bool) {
-	if i > 0 && (nameByte(lower(b[i-1])) || b[i-1] == '.') {
+	if i > 0 && (nameByte(lowerByte(b[i-1])) || b[i-1] == '.') {
 		return 0, 0, false
 	}
 	for n, p := range prefixed {
@@ -132,7 +132,7 @@ func tokenAt(b, _ []byte, i int) (lo, hi int, ok bool) {
 			continue
 		}
 		hi = i + len(p[0]) + rest[1]
-		if whole := hi == len(b) || !nameByte(lower(b[hi])); whole && entropy(b[i:hi]) >= 1 && !isCrossedOut(b[i:hi]) {
+		if whole := hi == len(b) || !nameByte(lowerByte(b[hi])); whole && shannonEntropy(b[i:hi]) >= 1 && !isCrossedOut(b[i:hi]) {
 			return i, hi, true
 		}
 	}

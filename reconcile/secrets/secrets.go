@@ -29,8 +29,8 @@ type shape struct {
 	rest int
 }
 
-// rule is the shape as the hash of all rules has it.
-func (s shape) rule() string {
+// ruleText is the shape as the hash of all rules has it.
+func (s shape) ruleText() string {
 	if s.re == nil {
 		return s.hints + " " + s.kind + ".2 " + strings.Join(quotedNames(), "|")
 	}
@@ -43,11 +43,11 @@ type expression struct {
 	compiled func() *regexp.Regexp
 }
 
-func late(text string) *expression {
-	return &expression{text, lazy(text)}
+func newExpression(text string) *expression {
+	return &expression{text, lazyRegexp(text)}
 }
 
-func lazy(expr string) func() *regexp.Regexp {
+func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
@@ -56,39 +56,39 @@ func lazy(expr string) func() *regexp.Regexp {
 // the ones their issuers publish.
 var shapes = sync.OnceValue(func() []shape {
 	return []shape{
-		{"private-key", "-----begin", late(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), nil, nil, 0},
-		{"aws-key", "akia|asia|abia|acca", late(`\b((?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16})\b`), nil, nil, 0},
-		{"github-token", "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_", late(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,})`), nil, nil, 0},
-		{"gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-|glft-|glffct-|glimt-|glagent-|gloas-|glsoat-|gr1348941", late(`\b(gl(?:pat|ptt|dt|rt|cbt|ft|ffct|imt|agent|oas|soat)-[A-Za-z0-9_-]{20,}|GR1348941[A-Za-z0-9_-]{20,})`), hasDigitAndLetter, nil, 0},
-		{"anthropic-key", "sk-ant-", late(`\b(sk-ant-[A-Za-z0-9_-]{16,})`), nil, nil, 0},
-		{"api-key", "sk-", late(`(?:^|[^A-Za-z0-9_-])(sk-[A-Za-z0-9_-]{20,})`), hasDigitAndLetter, nil, len("sk-") + 20},
-		{"stripe-key", "k_live_", late(`\b([sr]k_live_[A-Za-z0-9]{16,})`), nil, nil, 0},
-		{"slack-token", "xox|xapp-", late(`\b(xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})`), nil, nil, 0},
-		{"slack-webhook", "hooks.slack.com", late(`\bhooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9]{43,}|T[A-Za-z0-9]{6,}/[AB][A-Za-z0-9]{6,}/(?:[0-9]{10,}/)?[A-Za-z0-9]{16,})`), nil, nil, 0},
-		{"webhook", "api/webhooks/|webhook.office.com", late(`\bdiscord(?:app)?\.com/api/webhooks/([0-9]{16,20}/[A-Za-z0-9_-]{60,})|\bwebhook\.office\.com/webhookb2/([A-Za-z0-9@-]+/IncomingWebhook/[A-Za-z0-9]+/[A-Za-z0-9-]+)`), nil, nil, 0},
-		{"webhook-secret", "whsec_", late(`\b(whsec_[A-Za-z0-9+/=]{24,})`), nil, nil, 0},
-		{"google-key", "aiza", late(`\b(AIza[A-Za-z0-9_-]{35})`), nil, nil, 0},
-		{"google-token", "ya29.|gocspx-", late(`\b(ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil, nil, 0},
-		{"registry-token", "npm_|pypi-|hf_|dckr_pat_|rubygems_|clojars_|pul-", late(`\b(npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|dckr_pat_[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{40,}|CLOJARS_[a-zA-Z0-9]{60}|pul-[a-f0-9]{40})\b`), nil, nil, 0},
-		{"service-token", prefixHints(), late(prefixPattern()), nil, tokenAt, 20},
-		{"service-token", ".atlasv1.", late(`\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70})`), hasDigitAndLetter, nil, 0},
-		{"azure-secret", "q~", late(`(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?:[^A-Za-z0-9_~.-]|$)`), hasDigitAndLetter, nil, 0},
-		{"bot-token", ":a", late(`\b([0-9]{5,16}:A[A-Za-z0-9_-]{33,})`), nil, nil, 0},
-		{"license-key", "contribsys", late(`(?i)contribsys__com\w{0,16}["'\x60]?[^\w\n]{0,12}\b([a-f0-9]{8}:[a-f0-9]{8})\b|\b([a-f0-9]{8}:[a-f0-9]{8})@(?:gems|enterprise)\.contribsys\.com`), nil, nil, 0},
-		{"config-password", "add key=", late(`(?i)<add key=\\*"(?:cleartext)?password\\*"\s+value=\\*"([^"$%{}<>][^"{}<>\\]{7,})`), nil, nil, 0},
-		{"app-token", "facebook", late(`(?i)facebook[^\n]{0,40}?\b([0-9]{15,16}(?:\||%7C)[0-9a-z_-]{27,40})`), hasDigitAndLetter, nil, 0},
-		{"access-id", "sumo", late(`(?i:sumo)[\w.-]{0,24}\\*["']?[\s>]{0,4}[:=,]{0,2}\s{0,4}\\*["'\x60]?(su[A-Za-z0-9]{12})\b`), hasDigitAndLetter, nil, 0},
+		{"private-key", "-----begin", newExpression(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), nil, nil, 0},
+		{"aws-key", "akia|asia|abia|acca", newExpression(`\b((?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16})\b`), nil, nil, 0},
+		{"github-token", "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_", newExpression(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,})`), nil, nil, 0},
+		{"gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-|glft-|glffct-|glimt-|glagent-|gloas-|glsoat-|gr1348941", newExpression(`\b(gl(?:pat|ptt|dt|rt|cbt|ft|ffct|imt|agent|oas|soat)-[A-Za-z0-9_-]{20,}|GR1348941[A-Za-z0-9_-]{20,})`), hasDigitAndLetter, nil, 0},
+		{"anthropic-key", "sk-ant-", newExpression(`\b(sk-ant-[A-Za-z0-9_-]{16,})`), nil, nil, 0},
+		{"api-key", "sk-", newExpression(`(?:^|[^A-Za-z0-9_-])(sk-[A-Za-z0-9_-]{20,})`), hasDigitAndLetter, nil, len("sk-") + 20},
+		{"stripe-key", "k_live_", newExpression(`\b([sr]k_live_[A-Za-z0-9]{16,})`), nil, nil, 0},
+		{"slack-token", "xox|xapp-", newExpression(`\b(xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})`), nil, nil, 0},
+		{"slack-webhook", "hooks.slack.com", newExpression(`\bhooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9]{43,}|T[A-Za-z0-9]{6,}/[AB][A-Za-z0-9]{6,}/(?:[0-9]{10,}/)?[A-Za-z0-9]{16,})`), nil, nil, 0},
+		{"webhook", "api/webhooks/|webhook.office.com", newExpression(`\bdiscord(?:app)?\.com/api/webhooks/([0-9]{16,20}/[A-Za-z0-9_-]{60,})|\bwebhook\.office\.com/webhookb2/([A-Za-z0-9@-]+/IncomingWebhook/[A-Za-z0-9]+/[A-Za-z0-9-]+)`), nil, nil, 0},
+		{"webhook-secret", "whsec_", newExpression(`\b(whsec_[A-Za-z0-9+/=]{24,})`), nil, nil, 0},
+		{"google-key", "aiza", newExpression(`\b(AIza[A-Za-z0-9_-]{35})`), nil, nil, 0},
+		{"google-token", "ya29.|gocspx-", newExpression(`\b(ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil, nil, 0},
+		{"registry-token", "npm_|pypi-|hf_|dckr_pat_|rubygems_|clojars_|pul-", newExpression(`\b(npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|dckr_pat_[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{40,}|CLOJARS_[a-zA-Z0-9]{60}|pul-[a-f0-9]{40})\b`), nil, nil, 0},
+		{"service-token", prefixHints(), newExpression(prefixPattern()), nil, tokenAt, 20},
+		{"service-token", ".atlasv1.", newExpression(`\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70})`), hasDigitAndLetter, nil, 0},
+		{"azure-secret", "q~", newExpression(`(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?:[^A-Za-z0-9_~.-]|$)`), hasDigitAndLetter, nil, 0},
+		{"bot-token", ":a", newExpression(`\b([0-9]{5,16}:A[A-Za-z0-9_-]{33,})`), nil, nil, 0},
+		{"license-key", "contribsys", newExpression(`(?i)contribsys__com\w{0,16}["'\x60]?[^\w\n]{0,12}\b([a-f0-9]{8}:[a-f0-9]{8})\b|\b([a-f0-9]{8}:[a-f0-9]{8})@(?:gems|enterprise)\.contribsys\.com`), nil, nil, 0},
+		{"config-password", "add key=", newExpression(`(?i)<add key=\\*"(?:cleartext)?password\\*"\s+value=\\*"([^"$%{}<>][^"{}<>\\]{7,})`), nil, nil, 0},
+		{"app-token", "facebook", newExpression(`(?i)facebook[^\n]{0,40}?\b([0-9]{15,16}(?:\||%7C)[0-9a-z_-]{27,40})`), hasDigitAndLetter, nil, 0},
+		{"access-id", "sumo", newExpression(`(?i:sumo)[\w.-]{0,24}\\*["']?[\s>]{0,4}[:=,]{0,2}\s{0,4}\\*["'\x60]?(su[A-Za-z0-9]{12})\b`), hasDigitAndLetter, nil, 0},
 		{kind: "kubernetes-secret", hints: "kind:", at: kubernetesSecret},
-		{"jwt", "eyj", late(`\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})`), nil, nil, 0},
-		{"jwt", "zxlk", late(`\b(ZXlK[A-Za-z0-9+/_-]{60,}={0,2})`), hasDigitAndLetter, nil, 0}, // the same in base64
-		{"azure-key", "accountkey|sharedaccesskey", late(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`), nil, nil, 0},
-		{"azure-signature", "sig=", late(`(?:[?&;]|\\u0026)sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), hasDigitAndLetter, nil, 0},
-		{"aws-secret", "aws", late(`(?i)\baws[a-z0-9_. -]{0,24}(?:secret|private)[a-z0-9_. -]{0,24}\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`), random, nil, 0},
-		{"authorization", "authorization", late(`(?i)\b(?:proxy-)?authorization\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([A-Za-z0-9+/_=.~-]{12,})`), opaque, nil, 0},
-		{"bearer-token", "bearer", late(`(?i)\bbearer\s+([A-Za-z0-9+/_=.~-]{20,})`), random, nil, 0},
-		{"login-password", "login |curl", late(`(?i)\b(?:login[ \t]+\S+[ \t]+password[ \t]+|curl\b(?:[^\n]|\\\n){0,400}?[ \t](?:-u|--user)[ =]{1,2}[\\"']{0,4}[^\s:\\"'<>$]{0,64}:[\\"']{0,4})([^\s\\"'<>{}$][^\s\\"'<>]{7,})`), opaque, nil, 0},
-		{"login-password", "curl", late(`(?i)\bcurl\b(?:[^\n]|\\\n){0,200}?[ \t](?:-u|--user)[ =]{1,2}["']([^\s:"'<>{}$]{8,64}):["']`), hasDigitAndLetter, nil, 0},
-		{"url-password", "://", late(`\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@"'<>{}$%\[\]]{0,64}:([^\s/:@"'<>{}$%\[\]]{8,128})@`), hasDigitAndLetter, nil, 0},
+		{"jwt", "eyj", newExpression(`\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})`), nil, nil, 0},
+		{"jwt", "zxlk", newExpression(`\b(ZXlK[A-Za-z0-9+/_-]{60,}={0,2})`), hasDigitAndLetter, nil, 0}, // the same in base64
+		{"azure-key", "accountkey|sharedaccesskey", newExpression(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`), nil, nil, 0},
+		{"azure-signature", "sig=", newExpression(`(?:[?&;]|\\u0026)sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), hasDigitAndLetter, nil, 0},
+		{"aws-secret", "aws", newExpression(`(?i)\baws[a-z0-9_. -]{0,24}(?:secret|private)[a-z0-9_. -]{0,24}\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`), isRandom, nil, 0},
+		{"authorization", "authorization", newExpression(`(?i)\b(?:proxy-)?authorization\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([A-Za-z0-9+/_=.~-]{12,})`), isOpaque, nil, 0},
+		{"bearer-token", "bearer", newExpression(`(?i)\bbearer\s+([A-Za-z0-9+/_=.~-]{20,})`), isRandom, nil, 0},
+		{"login-password", "login |curl", newExpression(`(?i)\b(?:login[ \t]+\S+[ \t]+password[ \t]+|curl\b(?:[^\n]|\\\n){0,400}?[ \t](?:-u|--user)[ =]{1,2}[\\"']{0,4}[^\s:\\"'<>$]{0,64}:[\\"']{0,4})([^\s\\"'<>{}$][^\s\\"'<>]{7,})`), isOpaque, nil, 0},
+		{"login-password", "curl", newExpression(`(?i)\bcurl\b(?:[^\n]|\\\n){0,200}?[ \t](?:-u|--user)[ =]{1,2}["']([^\s:"'<>{}$]{8,64}):["']`), hasDigitAndLetter, nil, 0},
+		{"url-password", "://", newExpression(`\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@"'<>{}$%\[\]]{0,64}:([^\s/:@"'<>{}$%\[\]]{8,128})@`), hasDigitAndLetter, nil, 0},
 		{kind: "secret", hints: strings.Join(assignWords(), "|"), at: readAssignment},
 	}
 })
@@ -99,7 +99,7 @@ var shapes = sync.OnceValue(func() []shape {
 // one that is not. Redact(Redact(b)) is Redact(b). It takes time in proportion to
 // the text, and text without a telling word next to none.
 func Redact(b []byte) []byte {
-	return replaceSecrets(b, find(b), func([]byte) string { return "" })
+	return replaceSecrets(b, findSecrets(b), func([]byte) string { return "" })
 }
 
 // replaceSecrets returns b with the name of its kind for each credential, and what more behind it.
@@ -120,32 +120,32 @@ func replaceSecrets(b []byte, in []spot, more func(value []byte) string) []byte 
 // RedactLines is Redact of a text of which single lines will be shown: one that
 // goes over several lines leaves as many.
 func RedactLines(b []byte) []byte {
-	return replaceSecrets(b, find(b), func(value []byte) string { return strings.Repeat("\n", bytes.Count(value, []byte("\n"))) })
+	return replaceSecrets(b, findSecrets(b), func(value []byte) string { return strings.Repeat("\n", bytes.Count(value, []byte("\n"))) })
 }
 
 // RedactText is Redact of a string.
 func RedactText(s string) string {
-	if !telling(s) {
+	if !hasHint(s) {
 		return s
 	}
 	return string(Redact([]byte(s)))
 }
 
-// telling reports whether a hint of any shape stands in s, where and with as much
+// hasHint reports whether a hint of any shape stands in s, where and with as much
 // behind it as its shape has, or may in another view of it. Most texts that are
 // shown, such as the cells of a table, have none, and it copies nothing to say so:
 // task-12 holds the hint of an API key and is no more than a name.
-func telling(s string) bool {
+func hasHint(s string) bool {
 	if len(s) < 2 {
 		return false
 	}
 	if mayHideText(s) {
 		return true
 	}
-	table, before := starts(), lower(s[0])
+	table, before := starts(), lowerByte(s[0])
 	for i := range len(s) - 1 {
-		next := lower(s[i+1])
-		if n := table.of[uint16(before)<<8|uint16(next)]; n > 0 && table.tells(n, s, i) {
+		next := lowerByte(s[i+1])
+		if n := table.of[uint16(before)<<8|uint16(next)]; n > 0 && table.hintAt(n, s, i) {
 			return true
 		}
 		before = next
@@ -153,14 +153,14 @@ func telling(s string) bool {
 	return false
 }
 
-// tells reports whether a hint of a list stands at i in s.
-func (t *startTable) tells(list uint8, s string, i int) bool {
+// hintAt reports whether a hint of a list stands at i in s.
+func (t *startTable) hintAt(list uint8, s string, i int) bool {
 	for _, h := range t.lists[list] {
-		if len(s)-i < max(len(h.hint), h.rest) || h.rest > 0 && i > 0 && nameByte(lower(s[i-1])) {
+		if len(s)-i < max(len(h.hint), h.rest) || h.rest > 0 && i > 0 && nameByte(lowerByte(s[i-1])) {
 			continue
 		}
 		n := 2
-		for n < len(h.hint) && lower(s[i+n]) == h.hint[n] {
+		for n < len(h.hint) && lowerByte(s[i+n]) == h.hint[n] {
 			n++
 		}
 		if n == len(h.hint) {
@@ -174,13 +174,13 @@ func (t *startTable) tells(list uint8, s string, i int) bool {
 func lowerASCII(b []byte) []byte {
 	low := bytes.Clone(b)
 	for i, c := range low {
-		low[i] = lower(c)
+		low[i] = lowerByte(c)
 	}
 	return low
 }
 
-// lower is an ASCII letter in lower case, and any other byte as it is.
-func lower(c byte) byte {
+// lowerByte returns an ASCII letter in lower case, and any other byte as it is.
+func lowerByte(c byte) byte {
 	if c >= 'A' && c <= 'Z' {
 		return c + 'a' - 'A'
 	}
@@ -233,9 +233,9 @@ func findHints(low []byte) [][]int {
 	return hits
 }
 
-// matches returns where credentials of the shape begin and end. low is b folded,
+// findMatches returns where credentials of the shape begin and end. low is b folded,
 // and hits are where its hints stand.
-func (s shape) matches(b, low []byte, hits []int) [][2]int {
+func (s shape) findMatches(b, low []byte, hits []int) [][2]int {
 	var out [][2]int
 	if s.at != nil {
 		last := 0
@@ -247,7 +247,7 @@ func (s shape) matches(b, low []byte, hits []int) [][2]int {
 		}
 		return out
 	}
-	for _, w := range s.windows(low, hits) {
+	for _, w := range s.findWindows(low, hits) {
 		for _, m := range s.re.compiled().FindAllSubmatchIndex(b[w[0]:w[1]], -1) {
 			lo, hi := m[0], m[1]
 			for g := 2; g < len(m); g += 2 {
@@ -268,9 +268,9 @@ func isCrossedOut(v []byte) bool {
 	return bytes.Contains(v, []byte("xxxxxx")) || bytes.Contains(v, []byte("XXXXXX")) || bytes.Contains(v, []byte("******"))
 }
 
-// windows are where the shape may be: the lines with a hint and the line behind
+// findWindows returns where the shape may be: the lines with a hint and the line behind
 // each, because a value may stand below its name. A key's block may be of any length.
-func (s shape) windows(low []byte, hits []int) [][2]int {
+func (s shape) findWindows(low []byte, hits []int) [][2]int {
 	if s.kind == "private-key" && len(hits) > 0 {
 		return [][2]int{{hits[0], len(low)}}
 	}
@@ -311,7 +311,7 @@ type Secret struct {
 func Find(b []byte) []Secret {
 	var out []Secret
 	line, last := 1, 0
-	for _, f := range find(b) {
+	for _, f := range findSecrets(b) {
 		line += bytes.Count(b[last:f.lo], []byte("\n"))
 		last = f.lo
 		kind := shapes()[f.shape].kind
@@ -327,7 +327,7 @@ var placedKinds = []string{"private-key", "jwt", "authorization", "bearer-token"
 func Patterns() []string {
 	var out []string
 	for _, s := range shapes() {
-		out = append(out, s.kind+" "+s.rule())
+		out = append(out, s.kind+" "+s.ruleText())
 	}
 	return out
 }

@@ -8,49 +8,49 @@ import (
 
 // hasDigitAndLetter wants a digit and a letter: prose with hyphens has no digit.
 func hasDigitAndLetter(v []byte) bool {
-	return bytes.ContainsAny(v, "0123456789") && bytes.ContainsFunc(v, letter)
+	return bytes.ContainsAny(v, "0123456789") && bytes.ContainsFunc(v, isLetter)
 }
 
-func letter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-// dense wants a value too random to be words: digits among letters and at least
+// isDense wants a value too random to be words: digits among letters and at least
 // three bits of Shannon entropy a byte, which a hex digest reaches and a
 // placeholder such as xxxx-1111 does not. A path is words.
-func dense(v []byte) bool {
+func isDense(v []byte) bool {
 	least := 3.0
 	if len(v) < 16 { // few bytes cannot be as varied
 		least = 2.6
 	}
-	return hasDigitAndLetter(v) && entropy(v) >= least && bytes.Count(v, []byte("/")) < 2
+	return hasDigitAndLetter(v) && shannonEntropy(v) >= least && bytes.Count(v, []byte("/")) < 2
 }
 
-// random wants what no word and no path is: digits among letters of both cases.
-func random(v []byte) bool {
-	return hasDigitAndLetter(v) && entropy(v) >= 3.5 && !placeholder().Match(v)
+// isRandom wants what no word and no path is: digits among letters of both cases.
+func isRandom(v []byte) bool {
+	return hasDigitAndLetter(v) && shannonEntropy(v) >= 3.5 && !placeholder().Match(v)
 }
 
-// opaque wants a value that is no word: a digit, or letters of both cases.
-func opaque(v []byte) bool {
+// isOpaque wants a value that is no word: a digit, or letters of both cases.
+func isOpaque(v []byte) bool {
 	cased := bytes.ContainsFunc(v, func(r rune) bool { return r >= 'a' && r <= 'z' }) && bytes.ContainsFunc(v[1:], func(r rune) bool { return r >= 'A' && r <= 'Z' })
-	return (hasDigitAndLetter(v) || cased) && entropy(v) >= 2.5 && !placeholder().Match(v)
+	return (hasDigitAndLetter(v) || cased) && shannonEntropy(v) >= 2.5 && !placeholder().Match(v)
 }
 
 // quotedSecret takes what stands in quotes behind a telling name, unless it says
 // itself that it is a placeholder, or is not random enough for more than one.
 func quotedSecret(v []byte) bool {
-	return hasDigitAndLetter(v) && entropy(v) >= 2.5 && !placeholder().Match(v)
+	return hasDigitAndLetter(v) && shannonEntropy(v) >= 2.5 && !placeholder().Match(v)
 }
 
-var placeholder = lazy(`(?i)example|placeholder|changeme|change-me|change_me|dummy|fake|redacted|your[_-]|xxxx|test|sample|env\.|os\.|secrets\.|^/|://`)
+var placeholder = lazyRegexp(`(?i)example|placeholder|changeme|change-me|change_me|dummy|fake|redacted|your[_-]|xxxx|test|sample|env\.|os\.|secrets\.|^/|://`)
 
 // denseNotID is dense, but lets pass what has the shape of a blob id or a ULID,
 // because a name that only ends in KEY often holds one.
-func denseNotID(v []byte) bool { return dense(v) && !idShape().Match(v) }
+func denseNotID(v []byte) bool { return isDense(v) && !idShape().Match(v) }
 
-var idShape = lazy(`^(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`)
+var idShape = lazyRegexp(`^(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`)
 
-// entropy is the Shannon entropy of v in bits a byte.
-func entropy(v []byte) float64 {
+// shannonEntropy is the Shannon entropy of v in bits a byte.
+func shannonEntropy(v []byte) float64 {
 	var n [256]int
 	for _, c := range v {
 		n[c]++
@@ -84,7 +84,7 @@ const longName, longValue = 64, 256
 // readAssignment reads NAME=value, "name": "value", <name>value</name>, name type = "value"
 // and their like, in code, settings and JSON in JSON, from a telling word of the name on.
 func readAssignment(b, low []byte, i int) (lo, hi int, ok bool) {
-	end := while(low, i+1, i+longName, nameByte)
+	end := skipWhile(low, i+1, i+longName, nameByte)
 	at, typed := valueAt(b, end)
 	if at < 0 {
 		return 0, 0, false
@@ -94,19 +94,19 @@ func readAssignment(b, low []byte, i int) (lo, hi int, ok bool) {
 	if typed && !quoted {
 		return 0, 0, false
 	}
-	hi = while(b, lo, lo+longValue, plainByte)
+	hi = skipWhile(b, lo, lo+longValue, plainByte)
 	value := b[lo:hi]
 	if low[i] == '_' { // a name that only ends in KEY, in capitals
 		return lo, hi, end == i+len("_key") && inCapitals(b[:end]) && len(value) >= 16 && denseNotID(value)
 	}
-	if len(value) >= 14 && dense(value) && (len(value) >= 16 || !placeholder().Match(value)) && (quoted || !code(value, b[hi:])) {
-		return lo, while(b, hi, len(b), plainByte), true // a longer one is judged by its head and goes whole
+	if len(value) >= 14 && isDense(value) && (len(value) >= 16 || !placeholder().Match(value)) && (quoted || !isCode(value, b[hi:])) {
+		return lo, skipWhile(b, hi, len(b), plainByte), true // a longer one is judged by its head and goes whole
 	}
 	name := bytes.TrimRight(low[:end], "_")
 	if !quoted || !slices.ContainsFunc(quotedNames(), func(n string) bool { return bytes.HasSuffix(name, []byte(n)) }) {
 		return 0, 0, false
 	}
-	hi = while(b, lo, lo+longValue, quotedByte)
+	hi = skipWhile(b, lo, lo+longValue, quotedByte)
 	closed := hi < len(b) && (quoteMark(b[hi]) || b[hi] == '\\')
 	return lo, hi, closed && hi-lo >= 8 && quotedSecret(b[lo:hi])
 }
@@ -115,20 +115,20 @@ func readAssignment(b, low []byte, i int) (lo, hi int, ok bool) {
 // none; typed says that a type stands between them.
 func valueAt(b []byte, end int) (at int, typed bool) {
 	named := openQuote(b, end)
-	at = space(b, named)
-	n := separator(b[at:])
+	at = skipSpace(b, named)
+	n := separatorLength(b[at:])
 	if n == 0 && named > end && at < len(b) && b[at] == ',' { // the second argument behind a name
 		n = 1
 	}
 	if n == 0 || b[at] == ':' && n == 1 {
 		if t := typeOf(b[at+n:]); t > 0 {
-			return space(b, at+n+t), true
+			return skipSpace(b, at+n+t), true
 		}
 	}
 	if n == 0 {
 		return -1, false
 	}
-	return space(b, at+n), false
+	return skipSpace(b, at+n), false
 }
 
 // typeOf is how long a type and the sign of assignment behind it are, 0 for none.
@@ -139,18 +139,18 @@ func typeOf(b []byte) int {
 	return 0
 }
 
-var declared = lazy(`^([ \t]*[A-Za-z&*\[\]][A-Za-z0-9_.&*'<>\[\] ]{0,32}[ \t]*=[ \t]*)\\{0,3}["'\x60]`)
+var declared = lazyRegexp(`^([ \t]*[A-Za-z&*\[\]][A-Za-z0-9_.&*'<>\[\] ]{0,32}[ \t]*=[ \t]*)\\{0,3}["'\x60]`)
 
-// code reports a value without quotes that is a name of the program or a call of it.
-func code(v, rest []byte) bool {
+// isCode reports a value without quotes that is a name of the program or a call of it.
+func isCode(v, rest []byte) bool {
 	return len(rest) > 0 && (rest[0] == '(' || rest[0] == '[') || codeName().Match(v)
 }
 
 // codeName is a name of some words in capitals and small letters, which a secret has at random only.
-var codeName = lazy(`^(?:[A-Za-z]\w*\.)*(?:[a-z]+[0-9]*(?:[A-Z]+[a-z]{2,}[0-9]*|[A-Z]{2,}[0-9]+)+|(?:[A-Z]+[a-z]{2,}[0-9]*){2,})(?:\.\w+)*(?:_\w+)?$`)
+var codeName = lazyRegexp(`^(?:[A-Za-z]\w*\.)*(?:[a-z]+[0-9]*(?:[A-Z]+[a-z]{2,}[0-9]*|[A-Z]{2,}[0-9]+)+|(?:[A-Z]+[a-z]{2,}[0-9]*){2,})(?:\.\w+)*(?:_\w+)?$`)
 
-// while is behind the bytes from i to most that are of a kind.
-func while(b []byte, i, most int, of func(byte) bool) int {
+// skipWhile returns the place behind the bytes from i to most that are of a kind.
+func skipWhile(b []byte, i, most int, of func(byte) bool) int {
 	for i < len(b) && i <= most && of(b[i]) {
 		i++
 	}
@@ -194,8 +194,8 @@ func openQuote(b []byte, i int) int {
 
 func quoteMark(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// space is behind the blanks at i, with one line break among them at most.
-func space(b []byte, i int) int {
+// skipSpace returns the place behind the blanks at i, with one line break among them at most.
+func skipSpace(b []byte, i int) int {
 	lines := 0
 	for ; i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' && lines == 0); i++ {
 		if b[i] == '\n' {
@@ -205,8 +205,8 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// separator is how long the sign is that gives a name its value, 0 for none.
-func separator(b []byte) int {
+// separatorLength is how long the sign is that gives a name its value, 0 for none.
+func separatorLength(b []byte) int {
 	for _, sign := range []string{":::=", "::=", "||=", ":=", "=>", "?=", ".=", "+=", ":", "=", ">"} {
 		if bytes.HasPrefix(b, []byte(sign)) {
 			return len(sign)
@@ -236,6 +236,6 @@ func kubernetesSecret(b, low []byte, i int) (lo, hi int, ok bool) {
 }
 
 var (
-	secretKind = lazy(`^kind:[ \t]*["']?secret["']?[ \t\r]*(?:\n|$)`)
-	secretData = lazy(`(?m)^[ \t]*data:[ \t]*\n(?:[ \t]*#.*\n)*[ \t]+[\w.-]+:[ \t]*(?:[|>]-?[ \t]*\n[ \t]*)?["']?([A-Za-z0-9+/]{8,}={0,2}(?:\n?[ \t]+[\w.-]+:[ \t]*["']?[A-Za-z0-9+/]{4,}={0,2}["']?)*)`)
+	secretKind = lazyRegexp(`^kind:[ \t]*["']?secret["']?[ \t\r]*(?:\n|$)`)
+	secretData = lazyRegexp(`(?m)^[ \t]*data:[ \t]*\n(?:[ \t]*#.*\n)*[ \t]+[\w.-]+:[ \t]*(?:[|>]-?[ \t]*\n[ \t]*)?["']?([A-Za-z0-9+/]{8,}={0,2}(?:\n?[ \t]+[\w.-]+:[ \t]*["']?[A-Za-z0-9+/]{4,}={0,2}["']?)*)`)
 )

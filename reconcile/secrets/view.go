@@ -18,28 +18,28 @@ type view struct {
 	at   []int // where in the bytes each of the text begins
 }
 
-// views are the ways to read b besides as it stands: with a blank where a terminal
+// buildViews returns the ways to read b besides as it stands: with a blank where a terminal
 // is told something, because what is before it is no part of a word, and with
 // nothing there. Plain text has none, most texts with escapes have one.
-func views(b []byte) []view {
+func buildViews(b []byte) []view {
 	if !mayHideText(string(b)) {
 		return nil
 	}
-	apart, told := read(b, true)
+	apart, told := buildView(b, true)
 	if !told {
 		return []view{apart}
 	}
-	joined, _ := read(b, false)
+	joined, _ := buildView(b, false)
 	return []view{apart, joined}
 }
 
-// read is one view of b; told reports that b tells a terminal something.
-func read(b []byte, apart bool) (v view, told bool) {
+// buildView returns one view of b; told reports that b tells a terminal something.
+func buildView(b []byte, apart bool) (v view, told bool) {
 	v = view{make([]byte, 0, len(b)), make([]int, 0, len(b))}
 	for i := 0; i < len(b); {
 		n, r := 1, rune(itself)
-		if !ordinary(b[i]) {
-			n, r = unit(b[i:])
+		if !isOrdinary(b[i]) {
+			n, r = readUnit(b[i:])
 		}
 		switch {
 		case r == itself:
@@ -64,44 +64,44 @@ const (
 	order   = -3 // they tell a terminal something
 )
 
-// unit is how many bytes at the start of b are read as one, and as what.
-func unit(b []byte) (n int, r rune) {
+// readUnit returns how many bytes at the start of b are read as one, and as what.
+func readUnit(b []byte) (n int, r rune) {
 	switch c := b[0]; {
 	case c == '\\' && len(b) > 1:
-		return escape(b)
-	case c == '%' && len(b) > 2 && digit(b[1]) && digit(b[2]):
+		return readEscape(b)
+	case c == '%' && len(b) > 2 && isHexDigit(b[1]) && isHexDigit(b[2]):
 		return 3, shownCharacter(hexCode(b, 1, 2))
 	case c == 0x1b:
-		return sequence(b, 1)
+		return readSequence(b, 1)
 	case c == '[' && isColourCode(string(b[1:min(len(b), maxColour)])):
-		return sequence(b, 0)
+		return readSequence(b, 0)
 	case c == '\t' || c == '\n' || c >= ' ' && c < 0x7f:
 		return 1, itself
 	case c < utf8.RuneSelf:
 		return 1, nothing
 	}
-	return wide(b)
+	return readWide(b)
 }
 
-// wide is unit for a character beyond ASCII.
-func wide(b []byte) (n int, r rune) {
+// readWide is readUnit for a character beyond ASCII.
+func readWide(b []byte) (n int, r rune) {
 	r, n = utf8.DecodeRune(b)
 	switch {
 	case r == 0x9b:
-		return sequence(b, n)
+		return readSequence(b, n)
 	case isInvisible(r):
 		return n, nothing
 	}
 	return n, itself
 }
 
-// escape reads what begins with a backslash.
-func escape(b []byte) (n int, r rune) {
+// readEscape reads what begins with a backslash.
+func readEscape(b []byte) (n int, r rune) {
 	switch b[1] {
 	case 'n', 'r', 't', 'b', 'f', 'v', 'a':
 		return 2, ' '
 	case 'e':
-		return sequence(b, 2)
+		return readSequence(b, 2)
 	case 'u', 'x', '0':
 		digits := map[byte]int{'u': 4, 'x': 2, '0': 2}[b[1]]
 		code := hexCode(b, 2, digits)
@@ -114,7 +114,7 @@ func escape(b []byte) (n int, r rune) {
 		case code < 0:
 			return 1, itself
 		case code == 0x1b:
-			return sequence(b, 2+digits)
+			return readSequence(b, 2+digits)
 		}
 		return 2 + digits, shownCharacter(code)
 	}
@@ -136,9 +136,9 @@ func shownCharacter(code rune) rune {
 // maxSequence is the longest control sequence there is, in bytes.
 const maxSequence = 64
 
-// sequence reads what follows the introducer of n bytes that a terminal acts on: a
+// readSequence reads what follows the introducer of n bytes that a terminal acts on: a
 // control sequence as a whole, of others the introducer alone.
-func sequence(b []byte, n int) (int, rune) {
+func readSequence(b []byte, n int) (int, rune) {
 	end := n
 	if end < len(b) && b[end] == '[' {
 		end++
@@ -205,15 +205,15 @@ func IsUnseen(r rune) bool {
 	return !unicode.IsPrint(r)
 }
 
-// ordinary reports a byte that stands for itself whatever is behind it.
-func ordinary(c byte) bool {
+// isOrdinary reports a byte that stands for itself whatever is behind it.
+func isOrdinary(c byte) bool {
 	return c >= ' ' && c < 0x7f && c != '\\' && c != '%' && c != '[' || c == '\n' || c == '\t'
 }
 
 // mayHideText reports a text that may have a view of its own.
 func mayHideText(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; ordinary(c) {
+		if c := s[i]; isOrdinary(c) {
 			continue
 		} else if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
@@ -221,28 +221,28 @@ func mayHideText(s string) bool {
 				return true
 			}
 			i += n - 1
-		} else if c < ' ' || c == 0x7f || opens(c, s[i+1:]) {
+		} else if c < ' ' || c == 0x7f || mayEscape(c, s[i+1:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// opens reports a sign that, with what is behind it, may be an escape.
-func opens(c byte, rest string) bool {
+// mayEscape reports a sign that, with what is behind it, may be an escape.
+func mayEscape(c byte, rest string) bool {
 	switch {
 	case rest == "":
 		return false
 	case c == '\\':
 		return strings.IndexByte("nrtbfvaeux0", rest[0]) >= 0
 	case c == '%':
-		return len(rest) > 1 && digit(rest[0]) && digit(rest[1])
+		return len(rest) > 1 && isHexDigit(rest[0]) && isHexDigit(rest[1])
 	}
 	return isColourCode(rest)
 }
 
-// digit reports a hexadecimal digit.
-func digit(c byte) bool {
+// isHexDigit reports a hexadecimal digit.
+func isHexDigit(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
@@ -254,14 +254,14 @@ type spot struct{ shape, lo, hi int }
 // text that is made for it shall not take the square of its time.
 const rounds = 4
 
-// find is where credentials stand in b, in its order and apart from each other,
+// findSecrets returns where credentials stand in b, in its order and apart from each other,
 // read as it stands and in all of its views, until none is left. What stands for one
 // that was taken out before is no text.
-func find(b []byte) []spot {
+func findSecrets(b []byte) []spot {
 	var out []spot
 	text := maskRedactions(b)
 	for range rounds {
-		found := look(text)
+		found := findOnce(text)
 		if len(found) == 0 {
 			break
 		}
@@ -269,20 +269,20 @@ func find(b []byte) []spot {
 			text = slices.Clone(b)
 		}
 		for _, f := range found {
-			take(text[f.lo:f.hi])
+			markTaken(text[f.lo:f.hi])
 		}
 	}
 	slices.SortFunc(out, func(a, b spot) int { return a.lo - b.lo })
 	return mergeOverlaps(out)
 }
 
-// look is where credentials stand in b at one look, in no order.
-func look(b []byte) []spot {
-	out := scan(b)
-	for _, v := range views(b) {
-		for _, f := range scan(v.text) {
+// findOnce returns where credentials stand in b at one look, in no order.
+func findOnce(b []byte) []spot {
+	out := scanBytes(b)
+	for _, v := range buildViews(b) {
+		for _, f := range scanBytes(v.text) {
 			last := v.at[f.hi-1]
-			n, _ := unit(b[last:])
+			n, _ := readUnit(b[last:])
 			out = append(out, spot{f.shape, v.at[f.lo], last + n})
 		}
 	}
@@ -307,7 +307,7 @@ func maskRedactions(b []byte) []byte {
 			out = slices.Clone(b)
 		}
 		end := i + len(Mark) + len(kind) + len("]")
-		take(out[i:end])
+		markTaken(out[i:end])
 		i = end - 1
 	}
 	if out == nil {
@@ -316,8 +316,8 @@ func maskRedactions(b []byte) []byte {
 	return out
 }
 
-// take is what is in brackets from now on; its lines stay.
-func take(b []byte) {
+// markTaken overwrites b, which is a credential that was found; its lines stay.
+func markTaken(b []byte) {
 	for i, c := range b {
 		if c != '\n' {
 			b[i] = taken
@@ -338,9 +338,9 @@ func mergeOverlaps(in []spot) []spot {
 	return out
 }
 
-// scan is where credentials stand in a text by its bytes alone. What one shape has
+// scanBytes returns where credentials stand in a text by its bytes alone. What one shape has
 // taken is in brackets for the next.
-func scan(b []byte) []spot {
+func scanBytes(b []byte) []spot {
 	low := lowerASCII(b)
 	hits := findHints(low)
 	if hits == nil {
@@ -350,10 +350,10 @@ func scan(b []byte) []spot {
 	var out []spot
 	for i, s := range shapes() {
 		hits := slices.DeleteFunc(hits[i], func(at int) bool { return b[at] == taken })
-		for _, m := range s.matches(b, low, hits) {
+		for _, m := range s.findMatches(b, low, hits) {
 			out = append(out, spot{i, m[0], m[1]})
-			take(b[m[0]:m[1]])
-			take(low[m[0]:m[1]])
+			markTaken(b[m[0]:m[1]])
+			markTaken(low[m[0]:m[1]])
 		}
 	}
 	return out
