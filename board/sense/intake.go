@@ -88,8 +88,8 @@ func Plan(found []Finding, before []Filed, lim Limits, by string, now time.Time)
 			today++
 		}
 	}
-	for _, c := range causes(found) {
-		id, why := c.place(before)
+	for _, c := range groupCauses(found) {
+		id, why := c.findTaskID(before)
 		switch {
 		case why != "":
 		case len(in.New) >= lim.Run:
@@ -104,16 +104,16 @@ func Plan(found []Finding, before []Filed, lim Limits, by string, now time.Time)
 			continue
 		}
 		in.New = append(in.New, board.Filing{
-			ID: id, Title: fmt.Sprintf(c.sensor.Title, c.subject), Description: c.first(), Kind: "fix",
+			ID: id, Title: fmt.Sprintf(c.sensor.Title, c.subject), Description: c.firstMessage(), Kind: "fix",
 			Priority: c.priority, Signal: c.sensor.Signal, Tags: []string{sensedTag, c.sensor.Name, foundPrefix + c.signature()},
-			Body: c.body(), By: by, At: now,
+			Body: c.formatBody(), By: by, At: now,
 		})
 	}
 	return in
 }
 
-// first is the task's description: what was found first, in a line.
-func (c cause) first() string {
+// firstMessage is the task's description: what was found first, in a line.
+func (c cause) firstMessage() string {
 	text := c.findings[0].Signature
 	if n := len(c.findings) - 1; n > 0 {
 		text += fmt.Sprintf(", and %d more", n)
@@ -121,10 +121,10 @@ func (c cause) first() string {
 	return text
 }
 
-// place is the id of the task for a cause, and why there is none to file: the first
+// findTaskID returns the id of the task for a cause, and why there is none to file: the first
 // number whose task is not done has it.
-func (c cause) place(before []Filed) (id okf.ID, why string) {
-	id = c.id()
+func (c cause) findTaskID(before []Filed) (id okf.ID, why string) {
+	id = c.taskID()
 	for n := 2; ; n++ {
 		i := slices.IndexFunc(before, func(f Filed) bool { return f.ID == id })
 		switch {
@@ -139,6 +139,6 @@ func (c cause) place(before []Filed) (id okf.ID, why string) {
 		case before[i].State != "" && before[i].State != board.Done:
 			return id, "it has a task, in " + string(before[i].State)
 		}
-		id = c.id() + okf.ID("-"+strconv.Itoa(n))
+		id = c.taskID() + okf.ID("-"+strconv.Itoa(n))
 	}
 }

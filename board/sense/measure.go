@@ -111,7 +111,7 @@ func readBenchmarks(text string) map[metric][]float64 {
 		for i := 1; i < len(words); i += 2 {
 			v, err := strconv.ParseFloat(words[i-1], 64)
 			if unit := words[i]; err == nil && (unit == "ns/op" || unit == "B/op" || unit == "allocs/op") {
-				at := metric{first(pkg, m[1]), m[1] + " " + unit}
+				at := metric{firstText(pkg, m[1]), m[1] + " " + unit}
 				out[at] = append(out[at], v)
 			}
 		}

@@ -48,11 +48,11 @@ func readReport(name string, b []byte) ([]Finding, error) {
 	case len(b) == 0:
 		return nil, fmt.Errorf("%s: the report is empty; a tool that found nothing writes a report too", name)
 	case b[0] == '<':
-		return junit(name, b)
+		return readJUnit(name, b)
 	case b[0] == '[':
-		return issues(name, b)
+		return readIssues(name, b)
 	case b[0] != '{' && isTAP.Match(b):
-		return tap(name, string(b)), nil
+		return readTAP(name, string(b)), nil
 	case b[0] != '{':
 		return nil, fmt.Errorf("%s:1: is no report that odd knows; odd help sense lists the formats", name)
 	}
@@ -64,18 +64,18 @@ func readReport(name string, b []byte) ([]Finding, error) {
 	if json.Unmarshal(b, &head) == nil {
 		switch {
 		case head.Runs != nil:
-			return sarif(name, b)
+			return readSARIF(name, b)
 		case head.Vulnerabilities != nil:
-			return audit(name, b)
+			return readNPMAudit(name, b)
 		case head.Error != nil:
-			return nil, fmt.Errorf("%s: the tool says that it failed: %s; mend that, and let it report again", name, first(head.Error.Summary, head.Message))
+			return nil, fmt.Errorf("%s: the tool says that it failed: %s; mend that, and let it report again", name, firstText(head.Error.Summary, head.Message))
 		}
 	}
 	first, _, _ := bytes.Cut(b, []byte("\n"))
 	if json.Unmarshal(first, &head) == nil && head.Action != "" {
 		return goTest(name, b)
 	}
-	return custom(name, b)
+	return readCustom(name, b)
 }
 
 // eachLine calls do with every line of JSON, and locates its error.
@@ -153,8 +153,8 @@ func goTest(name string, b []byte) ([]Finding, error) {
 	return out, err
 }
 
-// junit reads JUnit's XML, whose test cases have a failure or an error where they failed.
-func junit(name string, b []byte) (out []Finding, err error) {
+// readJUnit reads JUnit's XML, whose test cases have a failure or an error where they failed.
+func readJUnit(name string, b []byte) (out []Finding, err error) {
 	type outcome struct {
 		Message string `xml:"message,attr"`
 		Text    string `xml:",chardata"`
@@ -193,7 +193,7 @@ func junit(name string, b []byte) (out []Finding, err error) {
 		}
 		if bad := slices.Concat(c.Failures, c.Errors); len(bad) > 0 && len(c.Skipped) == 0 {
 			o := bad[0]
-			out = append(out, Finding{Sensor: "test", Subject: first(c.File, c.Class, name), Signature: c.Name, Message: o.Message + "\n" + o.Text})
+			out = append(out, Finding{Sensor: "test", Subject: firstText(c.File, c.Class, name), Signature: c.Name, Message: o.Message + "\n" + o.Text})
 		}
 	}
 }
@@ -222,7 +222,7 @@ var (
 	expected = regexp.MustCompile(`(?i)#\s*(?:todo|skip)\b`)
 )
 
-func tap(name, text string) (out []Finding) {
+func readTAP(name, text string) (out []Finding) {
 	open, ran, planned := false, 0, 0 // open: what follows, indented or a comment, is of the last finding
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -236,7 +236,7 @@ func tap(name, text string) (out []Finding) {
 		case strings.HasPrefix(line, "Bail out!"):
 			return append(out, Finding{Sensor: "test", Subject: name, Signature: "the tests end early", Message: line})
 		case m != nil && !expected.MatchString(m[2]):
-			out, open = append(out, Finding{Sensor: "test", Subject: name, Signature: first(m[2], "test "+m[1])}), true
+			out, open = append(out, Finding{Sensor: "test", Subject: name, Signature: firstText(m[2], "test "+m[1])}), true
 		case open && (strings.HasPrefix(line, " ") || strings.HasPrefix(line, "#")):
 			out[len(out)-1].Message += line + "\n"
 		default:
@@ -249,8 +249,8 @@ func tap(name, text string) (out []Finding) {
 	return out
 }
 
-// sarif reads the results of SARIF 2.1.0 that are open: no pass, not suppressed, not absent.
-func sarif(name string, b []byte) (out []Finding, err error) {
+// readSARIF reads the results of SARIF 2.1.0 that are open: no pass, not suppressed, not absent.
+func readSARIF(name string, b []byte) (out []Finding, err error) {
 	var log struct {
 		Runs []struct {
 			Tool        struct{ Driver struct{ Name string } }
@@ -282,14 +282,14 @@ func sarif(name string, b []byte) (out []Finding, err error) {
 			if r.Kind != "" && r.Kind != "fail" && r.Kind != "open" && r.Kind != "review" || len(r.Suppressions) > 0 || r.BaselineState == "absent" {
 				continue
 			}
-			f := Finding{Sensor: "lint", Subject: run.Tool.Driver.Name, Signature: strings.TrimSpace(run.Tool.Driver.Name + " " + first(r.RuleID, r.Message.Text)), Message: r.Message.Text, Priority: levels[r.Level]}
+			f := Finding{Sensor: "lint", Subject: run.Tool.Driver.Name, Signature: strings.TrimSpace(run.Tool.Driver.Name + " " + firstText(r.RuleID, r.Message.Text)), Message: r.Message.Text, Priority: levels[r.Level]}
 			if len(r.Locations) > 0 {
 				at := r.Locations[0].PhysicalLocation
 				uri := strings.TrimPrefix(at.ArtifactLocation.URI, "file://")
 				if plain, err := url.PathUnescape(uri); err == nil {
 					uri = plain
 				}
-				f.Subject, f.Line = first(uri, f.Subject), at.Region.StartLine
+				f.Subject, f.Line = firstText(uri, f.Subject), at.Region.StartLine
 			}
 			if f.Subject == "" {
 				f.Subject = name
@@ -308,9 +308,9 @@ func whyNot(err error) string {
 	return err.Error()
 }
 
-// audit reads what npm audit --json prints: the packages with advisories of their own, and
+// readNPMAudit reads what npm audit --json prints: the packages with advisories of their own, and
 // not those that only depend on one.
-func audit(name string, b []byte) (out []Finding, err error) {
+func readNPMAudit(name string, b []byte) (out []Finding, err error) {
 	var log struct {
 		Vulnerabilities map[string]struct {
 			Severity, Range string
@@ -326,17 +326,17 @@ func audit(name string, b []byte) (out []Finding, err error) {
 		for _, via := range v.Via {
 			var a struct{ Title, URL, Severity, Range string }
 			if json.Unmarshal(via, &a) == nil {
-				out = append(out, Finding{Sensor: "audit", Subject: pkg, Signature: first(a.Title, a.URL, "is vulnerable"),
-					Message: fmt.Sprintf("versions %s, %s\n%s", first(a.Range, v.Range), first(a.Severity, v.Severity), a.URL), Priority: priority[first(a.Severity, v.Severity)]})
+				out = append(out, Finding{Sensor: "audit", Subject: pkg, Signature: firstText(a.Title, a.URL, "is vulnerable"),
+					Message: fmt.Sprintf("versions %s, %s\n%s", firstText(a.Range, v.Range), firstText(a.Severity, v.Severity), a.URL), Priority: priority[firstText(a.Severity, v.Severity)]})
 			}
 		}
 	}
 	return out, nil
 }
 
-// issues reads a list of issues, as gh issue list --json number,title,body,url and GitLab's
+// readIssues reads a list of issues, as gh issue list --json number,title,body,url and GitLab's
 // API print it.
-func issues(name string, b []byte) (out []Finding, err error) {
+func readIssues(name string, b []byte) (out []Finding, err error) {
 	var list []struct {
 		Number, IID       int
 		Title, State      string
@@ -353,14 +353,14 @@ func issues(name string, b []byte) (out []Finding, err error) {
 			return nil, fmt.Errorf("%s: item %d has no number and title, so it is no issue; odd help sense lists the formats", name, i+1)
 		}
 		if !strings.EqualFold(is.State, "closed") {
-			out = append(out, Finding{Sensor: "issue", Subject: "#" + strconv.Itoa(n), Signature: is.Title, Message: first(is.URL, is.WebURL) + "\n" + first(is.Body, is.Description)})
+			out = append(out, Finding{Sensor: "issue", Subject: "#" + strconv.Itoa(n), Signature: is.Title, Message: firstText(is.URL, is.WebURL) + "\n" + firstText(is.Body, is.Description)})
 		}
 	}
 	return out, nil
 }
 
-// custom reads a finding a line.
-func custom(name string, b []byte) (out []Finding, err error) {
+// readCustom reads a finding a line.
+func readCustom(name string, b []byte) (out []Finding, err error) {
 	err = eachLine(name, b, func(line []byte) error {
 		var f struct{ Subject, Signature, Message, Priority string }
 		d := json.NewDecoder(bytes.NewReader(line))
@@ -383,8 +383,8 @@ func custom(name string, b []byte) (out []Finding, err error) {
 	return out, err
 }
 
-// first is the first text that is none of whitespace alone.
-func first(texts ...string) string {
+// firstText returns the first text that is none of whitespace alone.
+func firstText(texts ...string) string {
 	for _, t := range texts {
 		if strings.TrimSpace(t) != "" {
 			return t

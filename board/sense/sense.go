@@ -90,11 +90,11 @@ type cause struct {
 	findings []Finding // by signature, each once
 }
 
-// causes puts the findings of one sensor and subject together, the most urgent first.
-func causes(found []Finding) (out []cause) {
+// groupCauses puts the findings of one sensor and subject together, the most urgent first.
+func groupCauses(found []Finding) (out []cause) {
 	found = slices.Clone(found)
 	for i, f := range found {
-		found[i].Subject, found[i].Signature = code(f.Subject), code(f.Signature)
+		found[i].Subject, found[i].Signature = codeLine(f.Subject), codeLine(f.Signature)
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Sensor, b.Sensor), cmp.Compare(a.Subject, b.Subject),
@@ -117,8 +117,8 @@ func causes(found []Finding) (out []cause) {
 	return out
 }
 
-// id is the task's: of the sensor and the subject, so that they have one task at a time.
-func (c cause) id() okf.ID {
+// taskID is the task's: of the sensor and the subject, so that they have one task at a time.
+func (c cause) taskID() okf.ID {
 	slug := board.Slug(okf.ID(c.sensor.Name + "/" + c.subject)) // its end tells subjects of one name apart
 	slug = strings.TrimLeft(slug[max(0, len(slug)-idMax):], "-")
 	return okf.ID(c.sensor.Name + "-" + slug)
@@ -133,10 +133,10 @@ func (c cause) signature() string {
 	for _, f := range c.findings {
 		b.WriteString(f.Signature + "\x00")
 	}
-	return digest(b.String())[:12]
+	return hashHex(b.String())[:12]
 }
 
-func digest(s string) string {
+func hashHex(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
 }
@@ -147,10 +147,10 @@ const (
 	shownLines = 20
 )
 
-// body is the text of the task.
-func (c cause) body() string {
+// formatBody returns the text of the task.
+func (c cause) formatBody() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Filed by odd sense: %s. Priority %s %s.\n", count(len(c.findings), "finding"), c.priority, c.why())
+	fmt.Fprintf(&b, "Filed by odd sense: %s. Priority %s %s.\n", countOf(len(c.findings), "finding"), c.priority, c.priorityReason())
 	for i, f := range c.findings {
 		if i == shown {
 			fmt.Fprintf(&b, "\nAnd %d more.\n", len(c.findings)-shown)
@@ -163,7 +163,7 @@ func (c cause) body() string {
 		b.WriteString("\n")
 		lines := strings.Split(strings.Trim(f.Message, "\r\n"), "\n")
 		for _, l := range lines[:min(len(lines), shownLines)] {
-			if l = code(l); l != "" {
+			if l = codeLine(l); l != "" {
 				b.WriteString("    | " + l + "\n")
 			}
 		}
@@ -171,16 +171,16 @@ func (c cause) body() string {
 	return b.String()
 }
 
-func (c cause) why() string {
+func (c cause) priorityReason() string {
 	if c.priority == c.sensor.Priority {
 		return "is the usual one of the sensor " + c.sensor.Name
 	}
 	return "is what the most urgent finding has"
 }
 
-// code is a text as one line that a task can hold as code: valid, short, and without what
+// codeLine returns a text as one line that a task can hold as code: valid, short, and without what
 // moves a cursor.
-func code(s string) string {
+func codeLine(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.TrimRight(strings.NewReplacer("\t", "    ", "\n", " ", "\r", "").Replace(okf.Visible(s)), " ")
 	if len(s) > 300 {
@@ -189,7 +189,7 @@ func code(s string) string {
 	return s
 }
 
-func count(n int, what string) string {
+func countOf(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -49,12 +49,12 @@ func (s Source) Look(ctx context.Context, from, to repo.OID, globs map[string][]
 			}
 			gone = append(append(gone, b...), '\n')
 			if strings.HasSuffix(c.Path, ".go") && len(globs["export"]) > 0 {
-				goneNames = append(goneNames, undocumented(b)...)
+				goneNames = append(goneNames, undocumentedNames(b)...)
 			}
 		}
 	}
 	for _, c := range changes {
-		isMarks, isExports := s.looks(globs["mark"], c), s.looks(globs["export"], c)
+		isMarks, isExports := s.isRead(globs["mark"], c), s.isRead(globs["export"], c)
 		if !isMarks && !isExports {
 			continue
 		}
@@ -68,31 +68,31 @@ func (s Source) Look(ctx context.Context, from, to repo.OID, globs map[string][]
 				return nil, err
 			}
 			if isExports {
-				names = undocumented(before)
+				names = undocumentedNames(before)
 			}
 		}
 		if isMarks {
 			out = append(out, Marks(c.Path, before, after)...)
 		}
 		if isExports {
-			out = append(out, exports(c.Path, names, after)...)
+			out = append(out, undocumentedExports(c.Path, names, after)...)
 		}
 	}
 	if len(globs["document"]) == 0 {
 		return out, nil
 	}
-	dead, err := s.documents(ctx, from, to, globs["document"])
+	dead, err := s.deadReferences(ctx, from, to, globs["document"])
 	return append(out, dead...), err
 }
 
-// looks tells whether a sensor with these globs reads the new version of a file.
-func (s Source) looks(globs []string, c repo.Change) bool {
+// isRead tells whether a sensor with these globs reads the new version of a file.
+func (s Source) isRead(globs []string, c repo.Change) bool {
 	return strings.HasPrefix(c.NewMode, "100") && !strings.HasPrefix(c.Path, s.Root+"/") && policy.MatchAnyGlob(globs, c.Path)
 }
 
-// documents returns the dead references of all documents at to, without those that were
+// deadReferences returns the dead references of all documents at to, without those that were
 // dead at from already.
-func (s Source) documents(ctx context.Context, from, to repo.OID, globs []string) (out []Finding, err error) {
+func (s Source) deadReferences(ctx context.Context, from, to repo.OID, globs []string) (out []Finding, err error) {
 	all, err := s.Repo.Diff(ctx, "", to)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (s Source) documents(ctx context.Context, from, to repo.OID, globs []string
 		had = nil
 	}
 	for _, c := range all {
-		if !s.looks(globs, c) {
+		if !s.isRead(globs, c) {
 			continue
 		}
 		text, e := s.Repo.Blob(c.New)
@@ -175,7 +175,7 @@ func (s Source) Filed(ctx context.Context, tip repo.OID, rows []*board.Row, g *o
 		return nil, err
 	}
 	for _, d := range gone {
-		signature, err := s.declined(ctx, d.Commit, d.Path)
+		signature, err := s.declinedSignature(ctx, d.Commit, d.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -188,10 +188,10 @@ func (s Source) Filed(ctx context.Context, tip repo.OID, rows []*board.Row, g *o
 
 func taskID(file string) okf.ID { return okf.ID(strings.TrimSuffix(path.Base(file), ".md")) }
 
-// declined returns what a task was filed for whose file a commit deleted to say no, "" for
+// declinedSignature returns what a task was filed for whose file a commit deleted to say no, "" for
 // any other deletion: of odd's own, of a task that is done, and one with other files than
 // the bundle's, which mends what was found.
-func (s Source) declined(ctx context.Context, commit repo.OID, file string) (signature string, err error) {
+func (s Source) declinedSignature(ctx context.Context, commit repo.OID, file string) (signature string, err error) {
 	if !IsTaskID(taskID(file)) {
 		return "", nil
 	}

@@ -19,14 +19,14 @@ import (
 // older version had so. Tests, commands, internal packages and generated files have none,
 // and a file that does not parse.
 func Exports(name string, before, after []byte) []Finding {
-	return exports(name, undocumented(before), after)
+	return undocumentedExports(name, undocumentedNames(before), after)
 }
 
-func exports(name string, before []nameAt, after []byte) (out []Finding) {
+func undocumentedExports(name string, before []nameAt, after []byte) (out []Finding) {
 	if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains("/"+name, "/internal/") || foreignFolders.MatchString(name) {
 		return nil
 	}
-	for _, n := range undocumented(after) {
+	for _, n := range undocumentedNames(after) {
 		if !slices.ContainsFunc(before, func(o nameAt) bool { return o.name == n.name }) {
 			out = append(out, Finding{Sensor: "export", Subject: name, Signature: n.name + " has no comment", Line: n.line})
 		}
@@ -42,8 +42,8 @@ type nameAt struct {
 	line int
 }
 
-// undocumented returns the exported names of a Go file that have no comment.
-func undocumented(text []byte) (out []nameAt) {
+// undocumentedNames returns the exported names of a Go file that have no comment.
+func undocumentedNames(text []byte) (out []nameAt) {
 	set := token.NewFileSet()
 	f, err := parser.ParseFile(set, "", text, parser.ParseComments)
 	if err != nil || f.Name.Name == "main" || ast.IsGenerated(f) {
@@ -57,7 +57,7 @@ func undocumented(text []byte) (out []nameAt) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if prefix, ok := receiver(d); ok && (prefix == "" || !slices.Contains(wellKnown, d.Name.Name)) {
+			if prefix, ok := receiverPrefix(d); ok && (prefix == "" || !slices.Contains(wellKnown, d.Name.Name)) {
 				add(d.Name, prefix, d.Doc)
 			}
 		case *ast.GenDecl:
@@ -76,9 +76,9 @@ func undocumented(text []byte) (out []nameAt) {
 	return out
 }
 
-// receiver returns "T." for a method of an exported type T and "" for a function; ok is
+// receiverPrefix returns "T." for a method of an exported type T and "" for a function; ok is
 // false for a method that no other package sees.
-func receiver(d *ast.FuncDecl) (prefix string, ok bool) {
+func receiverPrefix(d *ast.FuncDecl) (prefix string, ok bool) {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return "", true
 	}

@@ -27,23 +27,23 @@ type boardPage struct {
 	Columns []column
 }
 
-// columns lists every state; of what is done, the newest come first.
-func (p *Pages) columns() []column {
+// listColumns lists every state; of what is done, the newest come first.
+func (p *Pages) listColumns() []column {
 	var out []column
 	for _, s := range board.States() {
-		out = append(out, p.column(s, columnLimit))
+		out = append(out, p.newColumn(s, columnLimit))
 	}
 	return out
 }
 
-func (p *Pages) goals() []string {
+func (p *Pages) listGoals() []string {
 	if p.b.Graph == nil {
 		return nil
 	}
 	return board.DirectionOf(p.b.Graph, p.b.Tasks).Lines()
 }
 
-func (p *Pages) column(s board.State, limit int) column {
+func (p *Pages) newColumn(s board.State, limit int) column {
 	c := column{State: s}
 	for _, t := range p.b.Tasks {
 		if t.State == s {
@@ -75,7 +75,7 @@ type taskPage struct {
 	InReview   bool
 }
 
-func (p *Pages) task(row *board.Row) (taskPage, error) {
+func (p *Pages) buildTaskPage(row *board.Row) (taskPage, error) {
 	d := taskPage{Row: row, Events: p.acts[row.ID]}
 	_, d.InReview = p.b.Proposal[row.ID]
 	for _, e := range d.Events {
@@ -111,7 +111,7 @@ func (p *Pages) task(row *board.Row) (taskPage, error) {
 	fact("waits for", strings.Join(needs, ", "))
 	fact("claimed by", t.ClaimedBy)
 	fact("blocked", t.BlockedReason)
-	d.Text, err = p.render(a, "task/"+string(row.ID)+".html", 2)
+	d.Text, err = p.renderText(a, "task/"+string(row.ID)+".html", 2)
 	return d, err
 }
 
@@ -135,10 +135,10 @@ type diffLine struct{ Class, Text string }
 // diffLimit is how many lines of a diff a page shows.
 const diffLimit = 4000
 
-func (p *Pages) review(id okf.ID) (reviewPage, error) {
+func (p *Pages) buildReviewPage(id okf.ID) (reviewPage, error) {
 	d := reviewPage{Proposal: p.b.Proposal[id], Task: p.byID[id]}
 	for _, a := range d.Atoms {
-		text, err := p.render(&a, "review/"+string(id)+".html", 3)
+		text, err := p.renderText(&a, "review/"+string(id)+".html", 3)
 		if err != nil {
 			return d, err
 		}
@@ -211,7 +211,7 @@ func taskLines(rows []*board.Row) (out []line) {
 
 func atomLines(atoms []*okf.Atom) (out []line) {
 	for _, a := range atoms {
-		out = append(out, line{Href: href(a), Title: a.Title, Quiet: a.Description})
+		out = append(out, line{Href: atomHref(a), Title: a.Title, Quiet: a.Description})
 	}
 	return out
 }
@@ -263,19 +263,19 @@ func (d atomPage) TitleOf(id okf.ID) string { return d.titles(id) }
 // HrefOf is the path of another atom's page from the top of the site.
 func (d atomPage) HrefOf(id okf.ID) string { return d.hrefs(id) }
 
-func (p *Pages) atom(a *okf.Atom) (atomPage, error) {
+func (p *Pages) buildAtomPage(a *okf.Atom) (atomPage, error) {
 	name := "atom/" + string(a.ID) + ".html"
 	d := atomPage{Atom: a, Backlinks: p.b.Graph.Backlinks(a.ID), titles: p.titleOf, hrefs: p.hrefOf}
 	if a.Type == board.GoalType {
 		rows := board.Serving(p.b.Graph, p.b.Tasks, a)
 		d.Tasks = taskLines(rows)
 		for i := range d.Tasks {
-			d.Tasks[i].Quiet = word(rows[i].State) + " · " + d.Tasks[i].Quiet
+			d.Tasks[i].Quiet = stateWord(rows[i].State) + " · " + d.Tasks[i].Quiet
 		}
 	}
-	d.Picture = p.picture(a, strings.Repeat("../", strings.Count(name, "/")))
+	d.Picture = p.drawAtom(a, strings.Repeat("../", strings.Count(name, "/")))
 	var err error
-	d.Text, err = p.render(a, name, 1)
+	d.Text, err = p.renderText(a, name, 1)
 	return d, err
 }
 
@@ -288,7 +288,7 @@ func (p *Pages) titleOf(id okf.ID) string {
 
 func (p *Pages) hrefOf(id okf.ID) string {
 	if a := p.b.Graph.ByID(id); a != nil {
-		return href(a)
+		return atomHref(a)
 	}
 	return ""
 }
@@ -299,7 +299,7 @@ type logPage struct {
 	More   int
 }
 
-func (p *Pages) log() logPage {
+func (p *Pages) buildLogPage() logPage {
 	d := logPage{Events: slices.Clone(p.b.Events)}
 	slices.Reverse(d.Events)
 	if n := len(d.Events) - logLimit; n > 0 {
@@ -314,7 +314,7 @@ type bar struct {
 	Percent int64
 }
 
-func (p *Pages) spend() []bar {
+func (p *Pages) spendBars() []bar {
 	var most budget.MicroUSD
 	for _, m := range p.b.Months {
 		most = max(most, m.Spent)

@@ -27,8 +27,8 @@ const renderLimit = 64 << 10
 // nested is a line that opens more containers than a person would write.
 var nested = regexp.MustCompile(`(?m)^[ \t]*(?:(?:[>*+-]|[0-9]{1,9}[.)])[ \t]*){24,}`)
 
-// render draws an atom's text for the page at from, below a heading of a level.
-func (p *Pages) render(a *okf.Atom, from string, level int) (template.HTML, error) {
+// renderText draws an atom's text for the page at from, below a heading of a level.
+func (p *Pages) renderText(a *okf.Atom, from string, level int) (template.HTML, error) {
 	body := a.Body()
 	if len(body) > renderLimit || nested.Match(body) {
 		return template.HTML("<pre>" + html.EscapeString(string(body)) + "</pre>"), nil //nolint:gosec // escaped
@@ -38,7 +38,7 @@ func (p *Pages) render(a *okf.Atom, from string, level int) (template.HTML, erro
 	if first, ok := doc.FirstChild().(*ast.Heading); ok && string(first.Lines().Value(body)) == a.Title {
 		doc.RemoveChild(doc, first) // the page says it already
 	}
-	if err := p.relink(doc, a, from, level); err != nil {
+	if err := p.rewriteLinks(doc, a, from, level); err != nil {
 		return "", err
 	}
 	var b bytes.Buffer
@@ -48,9 +48,9 @@ func (p *Pages) render(a *okf.Atom, from string, level int) (template.HTML, erro
 	return template.HTML(b.String()), nil //nolint:gosec // goldmark escapes text and leaves raw HTML out
 }
 
-// relink points links to atoms at their pages, makes plain text of images, check boxes
+// rewriteLinks points links to atoms at their pages, makes plain text of images, check boxes
 // and links to what the site does not have, and puts headings below one of a level.
-func (p *Pages) relink(doc ast.Node, a *okf.Atom, from string, level int) error {
+func (p *Pages) rewriteLinks(doc ast.Node, a *okf.Atom, from string, level int) error {
 	var plain []ast.Node
 	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -64,7 +64,7 @@ func (p *Pages) relink(doc ast.Node, a *okf.Atom, from string, level int) error 
 		case *east.Table:
 			n.SetAttributeString("tabindex", []byte("0")) // the arrows scroll a wide one
 		case *ast.Link:
-			if to := p.target(string(n.Destination), a, from); to != "" {
+			if to := p.linkTarget(string(n.Destination), a, from); to != "" {
 				n.Destination = []byte(to)
 			} else {
 				plain = append(plain, n)
@@ -89,8 +89,8 @@ func (p *Pages) relink(doc ast.Node, a *okf.Atom, from string, level int) error 
 	return err
 }
 
-// target is where a link leads from a page of the site, "" for nowhere.
-func (p *Pages) target(to string, a *okf.Atom, from string) string {
+// linkTarget is where a link leads from a page of the site, "" for nowhere.
+func (p *Pages) linkTarget(to string, a *okf.Atom, from string) string {
 	u, err := url.Parse(to)
 	switch {
 	case err != nil:
@@ -110,7 +110,7 @@ func (p *Pages) target(to string, a *okf.Atom, from string) string {
 	if other == nil {
 		return ""
 	}
-	return strings.Repeat("../", strings.Count(from, "/")) + href(other)
+	return strings.Repeat("../", strings.Count(from, "/")) + atomHref(other)
 }
 
 // The picture of an atom's neighbours: who leads here on the left, where it leads on
@@ -121,8 +121,8 @@ const (
 	sideLimit                   = 14 // boxes a side
 )
 
-// picture draws an atom between its neighbours; every box is a link.
-func (p *Pages) picture(a *okf.Atom, root string) template.HTML {
+// drawAtom draws an atom between its neighbours; every box is a link.
+func (p *Pages) drawAtom(a *okf.Atom, root string) template.HTML {
 	in, out := p.b.Graph.In(a.ID), p.b.Graph.Out(a.ID)
 	if len(in)+len(out) == 0 {
 		return ""
@@ -157,7 +157,7 @@ func (p *Pages) picture(a *okf.Atom, root string) template.HTML {
 			}
 			bend := (x1 + x2) / 2
 			fmt.Fprintf(&b, `<path class="edge" d="M%d %dC%d %d %d %d %d %d"/>`, x1, y1, bend, y1, bend, y2, x2, y2)
-			p.box(&b, id, root, x, y, strings.ReplaceAll(string(h.Kind), "_", " "))
+			p.drawBox(&b, id, root, x, y, strings.ReplaceAll(string(h.Kind), "_", " "))
 		}
 	}
 	side(in, 0, true)
@@ -171,8 +171,8 @@ func (p *Pages) picture(a *okf.Atom, root string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // every text above is escaped
 }
 
-// box is one neighbour: its title, and the kind of the edge as a tooltip and in small.
-func (p *Pages) box(b *strings.Builder, id okf.ID, root string, x, y int, kind string) {
+// drawBox is one neighbour: its title, and the kind of the edge as a tooltip and in small.
+func (p *Pages) drawBox(b *strings.Builder, id okf.ID, root string, x, y int, kind string) {
 	title := p.titleOf(id)
 	fmt.Fprintf(b, `<a href="%s"><title>%s (%s)</title><rect x="%d" y="%d" width="%d" height="%d" rx="6"/>`,
 		html.EscapeString(root+p.hrefOf(id)), html.EscapeString(title), html.EscapeString(kind), x, y, boxWidth, boxHeight)

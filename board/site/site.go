@@ -118,7 +118,7 @@ func New(b *Board) (*Pages, error) {
 	var err error
 	p.page, err = template.New("page.html").Funcs(template.FuncMap{
 		"date": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
-		"word": word,
+		"word": stateWord,
 	}).ParseFS(assets, "page.html")
 	if err != nil {
 		return nil, err
@@ -139,24 +139,24 @@ func New(b *Board) (*Pages, error) {
 	}
 	p.types = typesOf(p.atoms)
 	p.guides = slices.ContainsFunc(p.types, func(g group) bool { return g.Type == "guide" })
-	p.register()
+	p.registerPages()
 	return p, nil
 }
 
-// register names every page.
-func (p *Pages) register() {
-	p.files["index.html"] = file{"board", "Board", func() (any, error) { return boardPage{p.goals(), p.columns()}, nil }}
+// registerPages names every page.
+func (p *Pages) registerPages() {
+	p.files["index.html"] = file{"board", "Board", func() (any, error) { return boardPage{p.listGoals(), p.listColumns()}, nil }}
 	p.files["knowledge.html"] = file{"knowledge", "Knowledge", func() (any, error) { return p.types, nil }}
-	p.files["log.html"] = file{"log", "Log", func() (any, error) { return p.log(), nil }}
-	p.files["spend.html"] = file{"spend", "Spend", func() (any, error) { return p.spend(), nil }}
+	p.files["log.html"] = file{"log", "Log", func() (any, error) { return p.buildLogPage(), nil }}
+	p.files["spend.html"] = file{"spend", "Spend", func() (any, error) { return p.spendBars(), nil }}
 	p.files["promises.html"] = file{"promises", "Promises", func() (any, error) { return p.b.Promises, nil }}
 	number := map[board.State]int{}
 	for _, t := range p.b.Tasks {
 		number[t.State]++
-		p.files["task/"+string(t.ID)+".html"] = file{"task", t.Title, func() (any, error) { return p.task(t) }}
+		p.files["task/"+string(t.ID)+".html"] = file{"task", t.Title, func() (any, error) { return p.buildTaskPage(t) }}
 	}
 	for _, s := range board.States() {
-		p.addList("tasks/"+string(s), "Tasks: "+word(s), number[s], func() []line { return taskLines(p.column(s, len(p.b.Tasks)).Tasks) })
+		p.addList("tasks/"+string(s), "Tasks: "+stateWord(s), number[s], func() []line { return taskLines(p.newColumn(s, len(p.b.Tasks)).Tasks) })
 	}
 	for _, g := range p.types {
 		if g.More() > 0 {
@@ -164,14 +164,14 @@ func (p *Pages) register() {
 		}
 	}
 	for id := range p.b.Proposal {
-		p.files["review/"+string(id)+".html"] = file{"review", "Review: " + p.byID[id].Title, func() (any, error) { return p.review(id) }}
+		p.files["review/"+string(id)+".html"] = file{"review", "Review: " + p.byID[id].Title, func() (any, error) { return p.buildReviewPage(id) }}
 	}
 	for _, a := range p.atoms {
-		p.files["atom/"+string(a.ID)+".html"] = file{"atom", a.Title, func() (any, error) { return p.atom(a) }}
+		p.files["atom/"+string(a.ID)+".html"] = file{"atom", a.Title, func() (any, error) { return p.buildAtomPage(a) }}
 	}
 }
 
-func word(s board.State) string { return strings.ReplaceAll(string(s), "_", " ") }
+func stateWord(s board.State) string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // Paths yields the path of every file, sorted.
 func (p *Pages) Paths() iter.Seq[string] {
@@ -196,7 +196,7 @@ func (p *Pages) File(name string) (content []byte, known bool, err error) {
 		content, err = assets.ReadFile(name)
 		return content, true, err
 	case "search.js":
-		content, err = p.index()
+		content, err = p.searchIndex()
 		return content, true, err
 	}
 	f, known := p.files[name]
@@ -220,9 +220,9 @@ type frame struct {
 	Data              any
 }
 
-// index is the search index as a script, so that it loads from a folder too. An
+// searchIndex is the search index as a script, so that it loads from a folder too. An
 // entry is id, title, type and description; a task's page is told by its type.
-func (p *Pages) index() ([]byte, error) {
+func (p *Pages) searchIndex() ([]byte, error) {
 	entries := [][4]string{}
 	for _, a := range p.atoms {
 		entries = append(entries, [4]string{string(a.ID), a.Title, a.Type, firstChars(a.Description, 160)})
@@ -241,8 +241,8 @@ func firstChars(s string, n int) string {
 	return s
 }
 
-// href is the path of an atom's page from the top of the site.
-func href(a *okf.Atom) string {
+// atomHref is the path of an atom's page from the top of the site.
+func atomHref(a *okf.Atom) string {
 	if board.IsTask(a) {
 		return path.Join("task", string(a.ID)+".html")
 	}
@@ -260,7 +260,7 @@ const cookie = "odd-serve"
 // answers GET alone, only to requests that name the host, and "/tip" with the state.
 func Server(host, token string, now Current) *http.Server {
 	s := server{host, token, now}
-	return &http.Server{Handler: http.HandlerFunc(s.handle), ReadHeaderTimeout: 10 * time.Second}
+	return &http.Server{Handler: http.HandlerFunc(s.handleRequest), ReadHeaderTimeout: 10 * time.Second}
 }
 
 type server struct {
@@ -268,7 +268,7 @@ type server struct {
 	now         Current
 }
 
-func (s server) handle(w http.ResponseWriter, r *http.Request) {
+func (s server) handleRequest(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -282,16 +282,16 @@ func (s server) handle(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "pages can only be read", http.StatusMethodNotAllowed)
 		return
 	}
-	if s.knows(r.URL.Query().Get("token")) {
+	if s.isToken(r.URL.Query().Get("token")) {
 		http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		http.Redirect(w, r, "/"+strings.TrimLeft(r.URL.Path, "/"), http.StatusSeeOther)
 		return
 	}
-	if c, err := r.Cookie(cookie); err != nil || !s.knows(c.Value) {
+	if c, err := r.Cookie(cookie); err != nil || !s.isToken(c.Value) {
 		http.Error(w, "open the address that odd serve printed; it has the token", http.StatusForbidden)
 		return
 	}
-	s.answer(w, r)
+	s.answerPage(w, r)
 }
 
 // isOwnHost tells whether a request's Host is this server: a web page of another name that
@@ -301,13 +301,13 @@ func (s server) isOwnHost(host string) bool {
 	return host == s.host || err == nil && host == net.JoinHostPort("localhost", port)
 }
 
-func (s server) knows(token string) bool {
+func (s server) isToken(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1
 }
 
 var contentTypes = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 
-func (s server) answer(w http.ResponseWriter, r *http.Request) {
+func (s server) answerPage(w http.ResponseWriter, r *http.Request) {
 	pages, state, err := s.now(r.Context())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -31,13 +31,13 @@ type atoms struct {
 
 // Atoms returns the graph of the bundle's atoms, and what is wrong with their files.
 func (s *State) Atoms() (*okf.Graph, []okf.Problem, error) {
-	err := s.all.read(s.cache, s.bundle, "tree-", ".")
+	err := s.all.readTree(s.cache, s.bundle, "tree-", ".")
 	return s.all.graph, s.all.problems, err
 }
 
 // TaskAtoms is [State.Atoms] for the folder of tasks alone. It reads nothing else of the bundle.
 func (s *State) TaskAtoms() (*okf.Graph, []okf.Problem, error) {
-	err := s.board.read(s.cache, board.Only(s.bundle), "tasks-", board.Folder)
+	err := s.board.readTree(s.cache, board.Only(s.bundle), "tasks-", board.Folder)
 	return s.board.graph, s.board.problems, err
 }
 
@@ -52,19 +52,19 @@ func (s *State) Tasks() ([]board.Task, []okf.Problem, error) {
 	return s.tasks, s.unread, err
 }
 
-// read brings a to the tree of a folder of the bundle, once.
-func (a *atoms) read(cache Cache, files fs.FS, kind, dir string) error {
+// readTree brings a to the tree of a folder of the bundle, once.
+func (a *atoms) readTree(cache Cache, files fs.FS, kind, dir string) error {
 	if !a.isRead {
 		before := *a
 		*a = atoms{isRead: true}
-		a.err = a.load(cache, files, kind, dir, before)
+		a.err = a.loadGraph(cache, files, kind, dir, before)
 	}
 	return a.err
 }
 
-// load makes the graph from that of a tree before, from what an earlier process kept of this
+// loadGraph makes the graph from that of a tree before, from what an earlier process kept of this
 // tree or of one near it, or from the files.
-func (a *atoms) load(cache Cache, files fs.FS, kind, dir string, before atoms) (err error) {
+func (a *atoms) loadGraph(cache Cache, files fs.FS, kind, dir string, before atoms) (err error) {
 	if info, err := fs.Lstat(files, dir); err == nil {
 		a.tree, _ = info.Sys().(repo.OID)
 	}
@@ -76,18 +76,18 @@ func (a *atoms) load(cache Cache, files fs.FS, kind, dir string, before atoms) (
 		a.graph, a.problems, err = okf.Load(files)
 		return err
 	}
-	if before.graph != nil && a.change(cache, files, before, dir) <= mostChanges {
+	if before.graph != nil && a.readChanges(cache, files, before, dir) <= mostChanges {
 		return nil
 	}
 	name := kind + string(a.tree)
-	if a.decode(cache, files, name) {
+	if a.decodeCached(cache, files, name) {
 		return nil
 	}
 	changed := mostChanges + 1
 	for _, name := range cache.CachedNames(kind) {
 		near := atoms{tree: repo.OID(strings.TrimPrefix(name, kind))}
-		if near.decode(cache, files, name) {
-			changed = a.change(cache, files, near, dir)
+		if near.decodeCached(cache, files, name) {
+			changed = a.readChanges(cache, files, near, dir)
 		}
 		if changed <= mostChanges {
 			break
@@ -112,8 +112,8 @@ func (a *atoms) load(cache Cache, files fs.FS, kind, dir string, before atoms) (
 	return err
 }
 
-// decode reads a cached graph of these files, or of a tree near theirs.
-func (a *atoms) decode(cache Cache, files fs.FS, name string) bool {
+// decodeCached reads a cached graph of these files, or of a tree near theirs.
+func (a *atoms) decodeCached(cache Cache, files fs.FS, name string) bool {
 	b := cache.Cached(name)
 	if b == nil {
 		return false
@@ -126,9 +126,9 @@ func (a *atoms) decode(cache Cache, files fs.FS, name string) bool {
 	return true
 }
 
-// change takes from another tree's graph what both have and reads the files that differ. It
+// readChanges takes from another tree's graph what both have and reads the files that differ. It
 // returns how many those are, and does nothing where they are more than mostChanges.
-func (a *atoms) change(cache Cache, files fs.FS, from atoms, dir string) int {
+func (a *atoms) readChanges(cache Cache, files fs.FS, from atoms, dir string) int {
 	diff, err := cache.Diff(context.Background(), from.tree, a.tree)
 	if err != nil || len(diff) > mostChanges {
 		return mostChanges + 1 // its tree may be gone by now

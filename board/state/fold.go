@@ -89,8 +89,8 @@ type claim struct {
 	Open  bool      `json:"open,omitzero"` // nothing in its file closes it
 }
 
-// rest is the month's details, nil where they come from a cache that odd did not write, and nobody said how to do without.
-func (m *month) rest() *details {
+// loadDetails returns the month's details, nil where they come from a cache that odd did not write, and nobody said how to do without.
+func (m *month) loadDetails() *details {
 	if m.details != nil {
 		return m.details
 	}
@@ -106,10 +106,10 @@ func (m *month) rest() *details {
 	return m.details
 }
 
-// claims are the claims in all files.
-func (m *month) claims() iter.Seq[claim] {
+// allClaims are the claims in all files.
+func (m *month) allClaims() iter.Seq[claim] {
 	return func(yield func(claim) bool) {
-		for _, f := range m.rest().Files {
+		for _, f := range m.loadDetails().Files {
 			for _, c := range f.Claims {
 				if !yield(c) {
 					return
@@ -142,15 +142,15 @@ type entry struct {
 	regular bool
 }
 
-// damage is what is wrong with what only goes by the name.
-func (e entry) damage(name string) *Damaged {
+// nameDamage is what is wrong with what only goes by the name.
+func (e entry) nameDamage(name string) *Damaged {
 	if e.regular {
 		return nil
 	}
 	return &Damaged{name, errors.New("is a link or a submodule, not a file; restore the file from git")}
 }
 
-func (f *folding) entries() ([]entry, error) {
+func (f *folding) listEntries() ([]entry, error) {
 	all, err := fs.ReadDir(f.bundle, f.dir)
 	if err != nil {
 		return nil, err
@@ -169,24 +169,24 @@ func (f *folding) entries() ([]entry, error) {
 	return out, nil
 }
 
-// fold reads every file.
-func (f *folding) fold() (*month, error) {
-	all, err := f.entries()
+// foldAll reads every file.
+func (f *folding) foldAll() (*month, error) {
+	all, err := f.listEntries()
 	if err != nil {
 		return nil, err
 	}
 	m := &month{Heads: map[string]*Op{}, details: &details{Files: map[string]file{}, Ops: map[string]*Op{}}}
-	return m, f.grow(m, all)
+	return m, f.addEntries(m, all)
 }
 
-// carry is the fold of the folder from one of an earlier state of it; nil where files
+// foldOnto returns the fold of the folder from one of an earlier state of it; nil where files
 // changed otherwise than by growing.
-func (f *folding) carry(old *month) (*month, error) {
-	all, err := f.entries()
+func (f *folding) foldOnto(old *month) (*month, error) {
+	all, err := f.listEntries()
 	if err != nil || old.damaged != nil || old.irregular || slices.ContainsFunc(all, func(e entry) bool { return !e.regular }) {
 		return nil, err
 	}
-	was, kept := old.rest(), 0
+	was, kept := old.loadDetails(), 0
 	if was == nil {
 		return nil, nil
 	}
@@ -205,21 +205,21 @@ func (f *folding) carry(old *month) (*month, error) {
 		d.Ends, d.Tries, d.Permits, d.Notes = slices.Clip(d.Ends), slices.Clip(d.Tries), slices.Clip(d.Permits), slices.Clip(d.Notes)
 	}
 	m := &month{Spend: old.Spend, Heads: maps.Clone(old.Heads), last: old.last, details: d}
-	if err := f.grow(m, changed); err != nil || m.irregular || m.damaged != nil {
+	if err := f.addEntries(m, changed); err != nil || m.irregular || m.damaged != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// grow adds to m what is new in these files.
-func (f *folding) grow(m *month, changed []entry) error {
+// addEntries adds to m what is new in these files.
+func (f *folding) addEntries(m *month, changed []entry) error {
 	runs := map[string]string{}
 	for name, s := range m.details.Files {
 		runs[s.Run] = name
 	}
 	for _, e := range changed {
 		name := path.Join(f.dir, e.name)
-		if damaged := e.damage(name); damaged != nil {
+		if damaged := e.nameDamage(name); damaged != nil {
 			m.damaged = cmp.Or(m.damaged, damaged)
 			m.details.Files[e.name] = file{damaged: true}
 			continue
@@ -230,7 +230,7 @@ func (f *folding) grow(m *month, changed []entry) error {
 		}
 		f.read++
 		was, grown := m.details.Files[e.name]
-		if grown && !m.continues(e.name, was, b) {
+		if grown && !m.isContinued(e.name, was, b) {
 			m.irregular = true
 			return nil
 		}
@@ -238,7 +238,7 @@ func (f *folding) grow(m *month, changed []entry) error {
 		fresh := records[min(was.Records, len(records)):]
 		now := file{Blob: e.blob, Size: len(b), Records: len(records), Run: runOf(records), Tasks: addTasks(was.Tasks, fresh)}
 		if err == nil {
-			now.Claims, err = m.add(was, grown, fresh)
+			now.Claims, err = m.addRecords(was, grown, fresh)
 		}
 		if now.damaged = err != nil; now.damaged {
 			m.damaged = cmp.Or(m.damaged, &Damaged{name, err})
@@ -249,7 +249,7 @@ func (f *folding) grow(m *month, changed []entry) error {
 		}
 		runs[now.Run], m.details.Files[e.name] = e.name, now
 		for id := range byOp(fresh) {
-			if err := f.tell(m, id, name, byOp(records)[id]); err != nil {
+			if err := f.foldOp(m, id, name, byOp(records)[id]); err != nil {
 				return err
 			}
 		}
@@ -258,16 +258,16 @@ func (f *folding) grow(m *month, changed []entry) error {
 	return nil
 }
 
-// continues reports that b begins with what a file had before.
-func (m *month) continues(name string, was file, b []byte) bool {
+// isContinued reports that b begins with what a file had before.
+func (m *month) isContinued(name string, was file, b []byte) bool {
 	if m.last.name == name && m.last.blob == was.Blob {
 		return bytes.HasPrefix(b, m.last.bytes)
 	}
 	return was.Size <= len(b) && isBlob(was.Blob, b[:was.Size])
 }
 
-// add adds the new records of a file to m, and returns the file's claims.
-func (m *month) add(was file, grown bool, records []event.Record) (claims []claim, err error) {
+// addRecords adds the new records of a file to m, and returns the file's claims.
+func (m *month) addRecords(was file, grown bool, records []event.Record) (claims []claim, err error) {
 	if grown {
 		m.Spend, err = m.Spend.Add(records)
 	} else {
@@ -323,8 +323,8 @@ func closeClaims(claims []claim, r event.Record) {
 	}
 }
 
-// tell folds one op again, of which a file has these records.
-func (f *folding) tell(m *month, id, name string, records []event.Record) error {
+// foldOp folds one op again, of which a file has these records.
+func (f *folding) foldOp(m *month, id, name string, records []event.Record) error {
 	names := []string{name}
 	if old := cmp.Or(m.Heads[id], m.details.Ops[id]); old != nil {
 		names = slices.Concat(old.Files, names)
@@ -422,5 +422,5 @@ func isBlob(id repo.OID, b []byte) bool {
 	return hex.EncodeToString(h.Sum(nil)) == string(id)
 }
 
-// add is a sum; more than odd can count is the most that it can.
-func add(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
+// addCapped returns a sum; more than odd can count is the most that it can.
+func addCapped(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }

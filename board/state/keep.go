@@ -35,7 +35,7 @@ func (s *State) Keep() {
 		if m.damaged != nil || m.irregular || m.Tree == "" {
 			continue
 		}
-		b, err := json.Marshal(m.rest())
+		b, err := json.Marshal(m.loadDetails())
 		if err != nil {
 			return
 		}
@@ -46,8 +46,8 @@ func (s *State) Keep() {
 	}
 }
 
-// decode reads what Keep wrote; nothing of what is not whole.
-func decode(b []byte) []*month {
+// decodeMonths reads what Keep wrote; nothing of what is not whole.
+func decodeMonths(b []byte) []*month {
 	sum, b, _ := bytes.Cut(b, []byte("\n"))
 	head, rest, _ := bytes.Cut(b, []byte("\n"))
 	var heads []kept

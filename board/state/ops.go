@@ -36,11 +36,11 @@ func (o Op) Ended() bool { return o.Phase.Ends() }
 
 // OpenOps are the changes without an ending, the oldest first, and how many have one.
 func (s *State) OpenOps() (open []*Op, ended int, err error) {
-	months, err := s.read()
+	months, err := s.readMonths()
 	if err != nil {
 		return nil, 0, err
 	}
-	heads, err := s.heads(months)
+	heads, err := s.openOps(months)
 	for _, o := range inOrder(heads) {
 		if o.Ended() {
 			ended++
@@ -54,14 +54,14 @@ func (s *State) OpenOps() (open []*Op, ended int, err error) {
 	return open, ended, err
 }
 
-// heads are the ops of all months that have no ending in the month of their beginning.
-func (s *State) heads(months []*month) (map[string]*Op, error) {
+// openOps returns the ops of all months that have no ending in the month of their beginning.
+func (s *State) openOps(months []*month) (map[string]*Op, error) {
 	all := map[string]*Op{}
 	for _, m := range months {
 		for id, o := range m.Heads {
 			if was := all[id]; was != nil {
 				files := slices.Concat(was.Files, o.Files)
-				story, err := s.story(&Op{ID: id, Files: files})
+				story, err := s.readStory(&Op{ID: id, Files: files})
 				if err != nil {
 					return nil, err
 				}
@@ -76,13 +76,13 @@ func (s *State) heads(months []*month) (map[string]*Op, error) {
 
 // Ops are all changes, the oldest first.
 func (s *State) Ops() ([]*Op, error) {
-	months, err := s.read()
+	months, err := s.readMonths()
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.heads(months)
+	all, err := s.openOps(months)
 	for _, m := range months {
-		maps.Copy(all, m.rest().Ops)
+		maps.Copy(all, m.loadDetails().Ops)
 	}
 	return inOrder(all), err
 }
@@ -99,14 +99,14 @@ func inOrder(ops map[string]*Op) []*Op {
 // Waiting is the change that waits for a person with what a task proposes, whose commit
 // is given; ok is false where none does.
 func (s *State) Waiting(task, proposal string) (story pipeline.Story, ok bool, err error) {
-	months, err := s.read()
+	months, err := s.readMonths()
 	if err != nil {
 		return story, false, err
 	}
-	heads, err := s.heads(months)
+	heads, err := s.openOps(months)
 	for _, o := range heads {
 		if err == nil && o.Task == task && o.Phase == pipeline.Waiting && o.Proposal == proposal {
-			story, err = s.story(o)
+			story, err = s.readStory(o)
 			return story, err == nil, err
 		}
 	}
@@ -124,7 +124,7 @@ func (s *State) Stories(about func(*Op) bool) ([]pipeline.Story, error) {
 		if !about(o) {
 			continue
 		}
-		story, err := s.story(o)
+		story, err := s.readStory(o)
 		if err != nil {
 			return nil, err
 		}
@@ -133,8 +133,8 @@ func (s *State) Stories(about func(*Op) bool) ([]pipeline.Story, error) {
 	return out, nil
 }
 
-// story reads the records of one change.
-func (s *State) story(o *Op) (pipeline.Story, error) {
+// readStory reads the records of one change.
+func (s *State) readStory(o *Op) (pipeline.Story, error) {
 	var all []event.Record
 	for _, name := range o.Files {
 		b, err := fs.ReadFile(s.bundle, name)

@@ -49,7 +49,7 @@ func (s *State) RunFiles(month string, about func(run string, tasks []string) bo
 	for _, d := range dirs {
 		if err == nil && d.IsDir() && d.Name() >= first && (month == "" || d.Name() <= month) {
 			var files []entry
-			files, err = (&folding{bundle: s.bundle, dir: path.Join("ledger", d.Name())}).entries()
+			files, err = (&folding{bundle: s.bundle, dir: path.Join("ledger", d.Name())}).listEntries()
 			for _, e := range files {
 				e.name = path.Join("ledger", d.Name(), e.name)
 				all = append(all, e)
@@ -57,16 +57,16 @@ func (s *State) RunFiles(month string, about func(run string, tasks []string) bo
 		}
 	}
 	if about != nil && err == nil && len(all) > 0 {
-		_, err = s.read()
+		_, err = s.readMonths()
 		all = slices.DeleteFunc(all, func(e entry) bool {
-			f, known := s.known(e.name)
+			f, known := s.knownFile(e.name)
 			return known && !f.damaged && f.Run != "" && !about(f.Run, f.Tasks)
 		})
 	}
 	return func(yield func(RunFile) bool) {
 		for _, e := range all {
 			var f RunFile
-			if damaged := e.damage(e.name); damaged != nil {
+			if damaged := e.nameDamage(e.name); damaged != nil {
 				f = RunFile{Path: e.name, Err: damaged}
 			} else {
 				b, err := fs.ReadFile(s.bundle, e.name)
@@ -79,11 +79,11 @@ func (s *State) RunFiles(month string, about func(run string, tasks []string) bo
 	}, err
 }
 
-// known is what the folded months have of a ledger file.
-func (s *State) known(name string) (f file, known bool) {
+// knownFile is what the folded months have of a ledger file.
+func (s *State) knownFile(name string) (f file, known bool) {
 	for _, m := range s.months {
 		if m.Name == path.Base(path.Dir(name)) {
-			f, known = m.rest().Files[path.Base(name)]
+			f, known = m.loadDetails().Files[path.Base(name)]
 		}
 	}
 	return f, known

@@ -140,15 +140,15 @@ func (s *State) Next(bundle fs.FS) *State {
 	return &next
 }
 
-// read folds the ledger, once.
-func (s *State) read() ([]*month, error) {
+// readMonths folds the ledger, once.
+func (s *State) readMonths() ([]*month, error) {
 	if s.isRead {
 		return s.months, s.err
 	}
 	s.isRead = true
 	known, first := s.before, s.before == nil && s.cache != nil
 	if s.before = nil; first {
-		known = decode(s.cache.Cached(cacheName))
+		known = decodeMonths(s.cache.Cached(cacheName))
 	}
 	dirs, err := fs.ReadDir(s.bundle, "ledger")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -162,7 +162,7 @@ func (s *State) read() ([]*month, error) {
 		if !d.IsDir() {
 			continue
 		}
-		m, err := s.month(d, known)
+		m, err := s.readMonth(d, known)
 		if err != nil {
 			s.err = err
 			return nil, err
@@ -175,8 +175,8 @@ func (s *State) read() ([]*month, error) {
 	return s.months, nil
 }
 
-// month is the fold of one folder of the ledger.
-func (s *State) month(d fs.DirEntry, known []*month) (*month, error) {
+// readMonth returns the fold of one folder of the ledger.
+func (s *State) readMonth(d fs.DirEntry, known []*month) (*month, error) {
 	id, err := repo.EntryID(d)
 	if err != nil {
 		return nil, err
@@ -185,16 +185,16 @@ func (s *State) month(d fs.DirEntry, known []*month) (*month, error) {
 	f := folding{bundle: s.bundle, reader: s.reader, dir: path.Join("ledger", d.Name())}
 	if i >= 0 && id != "" && known[i].Tree == id {
 		if known[i].details == nil {
-			known[i].again = f.fold
+			known[i].again = f.foldAll
 		}
 		return known[i], nil
 	}
 	var m *month
 	if i >= 0 {
-		m, err = f.carry(known[i])
+		m, err = f.foldOnto(known[i])
 	}
 	if m == nil && err == nil {
-		m, err = f.fold()
+		m, err = f.foldAll()
 	}
 	if err != nil {
 		return nil, err
@@ -215,9 +215,9 @@ func (d *Damaged) Error() string { return d.Path + ": " + d.Err.Error() }
 // Unwrap is what is wrong with the file.
 func (d *Damaged) Unwrap() error { return d.Err }
 
-// sound is read, and the error of the first damaged file among the months for which about is true.
-func (s *State) sound(about func(month string) bool) ([]*month, error) {
-	all, err := s.read()
+// soundMonths is readMonths, and the error of the first damaged file among the months for which about is true.
+func (s *State) soundMonths(about func(month string) bool) ([]*month, error) {
+	all, err := s.readMonths()
 	if err != nil {
 		return nil, err
 	}
@@ -230,18 +230,18 @@ func (s *State) sound(about func(month string) bool) ([]*month, error) {
 	return all, nil
 }
 
-// since are the months whose files may tell of a moment: a run's file lies in the
+// monthsSince are the months whose files may tell of a moment: a run's file lies in the
 // month it began in, and no run lasts one.
-func since(from time.Time) func(string) bool {
+func monthsSince(from time.Time) func(string) bool {
 	first := event.Month(from.AddDate(0, 0, -31))
 	return func(month string) bool { return from.IsZero() || month >= first }
 }
 
-func every(string) bool { return true }
+func everyMonth(string) bool { return true }
 
 // Spend is what the ledger says was spent, and the claims that are open.
 func (s *State) Spend() (event.Spend, error) {
-	all, err := s.sound(every)
+	all, err := s.soundMonths(everyMonth)
 	if err != nil {
 		return event.Spend{}, err
 	}
@@ -271,7 +271,7 @@ func (s *State) Used(lease string, began, emergency time.Time) (Used, error) {
 	if from.IsZero() {
 		return u, nil // nothing counts against anything
 	}
-	months, err := s.sound(since(from))
+	months, err := s.soundMonths(monthsSince(from))
 	if err != nil {
 		return u, err
 	}
@@ -280,7 +280,7 @@ func (s *State) Used(lease string, began, emergency time.Time) (Used, error) {
 		swept = append(swept, m.Spend.Abandoned...)
 	}
 	for _, m := range months {
-		for c := range m.claims() {
+		for c := range m.allClaims() {
 			isTask, counts := c.Task != c.Run, lease != "" && c.Lease == lease && !c.At.Before(began)
 			if isTask && counts {
 				u.Tasks++
@@ -289,15 +289,15 @@ func (s *State) Used(lease string, began, emergency time.Time) (Used, error) {
 				u.After++
 			}
 			if counts {
-				u.Spent = add(u.Spent, c.cost(swept))
+				u.Spent = addCapped(u.Spent, c.claimCost(swept))
 			}
 		}
 	}
 	return u, nil
 }
 
-// cost is what a claim counts for, where these records swept claims of dead runs.
-func (c claim) cost(swept []event.Record) int64 {
+// claimCost is what a claim counts for, where these records swept claims of dead runs.
+func (c claim) claimCost(swept []event.Record) int64 {
 	var by event.Record
 	for _, r := range swept {
 		if c.Open && r.DeadRun == c.Run && r.Task == c.Task && !c.At.After(r.TS) && (by.Run == "" || r.TS.Before(by.TS)) {
@@ -313,7 +313,7 @@ func (c claim) cost(swept []event.Record) int64 {
 // Swept reports that another run has closed a claim of this one, as that of a dead run, in
 // the months that may tell of a moment.
 func (s *State) Swept(run string, from time.Time) (bool, error) {
-	months, err := s.sound(since(from))
+	months, err := s.soundMonths(monthsSince(from))
 	return slices.ContainsFunc(months, func(m *month) bool {
 		return slices.ContainsFunc(m.Spend.Abandoned, func(r event.Record) bool { return r.DeadRun == run })
 	}), err
@@ -329,10 +329,10 @@ type End struct {
 
 // Ends are the ends of tasks from a moment on, oldest first.
 func (s *State) Ends(from time.Time) ([]End, error) {
-	months, err := s.sound(since(from))
+	months, err := s.soundMonths(monthsSince(from))
 	out := []End{}
 	for _, m := range months {
-		for _, e := range m.rest().Ends {
+		for _, e := range m.loadDetails().Ends {
 			if !e.At.Before(from) {
 				out = append(out, e)
 			}
@@ -360,10 +360,10 @@ const (
 
 // Notes are those from a moment on, oldest first.
 func (s *State) Notes(from time.Time) ([]Note, error) {
-	months, err := s.sound(since(from))
+	months, err := s.soundMonths(monthsSince(from))
 	var out []Note
 	for _, m := range months {
-		out = append(out, m.rest().Notes...)
+		out = append(out, m.loadDetails().Notes...)
 	}
 	slices.SortStableFunc(out, func(a, b Note) int { return a.At.Compare(b.At) })
 	return out, err
@@ -372,10 +372,10 @@ func (s *State) Notes(from time.Time) ([]Note, error) {
 // Tries are what sessions say of their transports, oldest first, in the months that may
 // tell of a moment.
 func (s *State) Tries(from time.Time) ([]failover.Try, error) {
-	months, err := s.sound(since(from))
+	months, err := s.soundMonths(monthsSince(from))
 	var all []try
 	for _, m := range months {
-		all = append(all, m.rest().Tries...)
+		all = append(all, m.loadDetails().Tries...)
 	}
 	slices.SortStableFunc(all, func(a, b try) int {
 		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq))
@@ -399,10 +399,10 @@ type Permit struct {
 
 // Permits are those that the ledger says were released, by token.
 func (s *State) Permits() ([]Permit, error) {
-	months, err := s.sound(every)
+	months, err := s.soundMonths(everyMonth)
 	var out []Permit
 	for _, m := range months {
-		out = append(out, m.rest().Permits...)
+		out = append(out, m.loadDetails().Permits...)
 	}
 	slices.SortStableFunc(out, func(a, b Permit) int { return cmp.Or(strings.Compare(a.Token, b.Token), a.At.Compare(b.At)) })
 	return out, err
