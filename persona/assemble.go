@@ -20,9 +20,9 @@ var sectionOf = map[string]Section{
 	"decision": Decisions,
 }
 
-// section places a that was reached by an edge of kind k.
-func section(a *okf.Atom, k okf.EdgeKind) Section {
-	if s, ok := sectionOf[kind(a)]; ok {
+// sectionFor places a that was reached by an edge of kind k.
+func sectionFor(a *okf.Atom, k okf.EdgeKind) Section {
+	if s, ok := sectionOf[atomKind(a)]; ok {
 		return s
 	}
 	switch k {
@@ -38,15 +38,15 @@ func section(a *okf.Atom, k okf.EdgeKind) Section {
 	return Other
 }
 
-// persona puts what the walk found in order.
-func (w *walk) persona() Persona {
-	p := Persona{Role: item(w.role), Retirement: w.retirement(w.role)}
+// buildPersona puts what the walk found in order.
+func (w *walk) buildPersona() Persona {
+	p := Persona{Role: newItem(w.role), Retirement: w.whyRetired(w.role)}
 	p.Role.Section = Mandate
 	for id, via := range w.via {
-		it := item(w.byID[id])
+		it := newItem(w.byID[id])
 		it.Via = via
-		it.Section = section(w.byID[id], via[len(via)-1].Kind)
-		it.Owned = runbook(w.byID[id]) && len(via) == 1 && w.owns(id)
+		it.Section = sectionFor(w.byID[id], via[len(via)-1].Kind)
+		it.Owned = isRunbook(w.byID[id]) && len(via) == 1 && w.isOwned(id)
 		p.Items = append(p.Items, it)
 	}
 	slices.SortFunc(p.Items, compareItems)
@@ -63,23 +63,23 @@ func (w *walk) persona() Persona {
 	return p
 }
 
-// owns reports whether an owner edge leads from id to the role.
-func (w *walk) owns(id okf.ID) bool {
+// isOwned reports whether an owner edge leads from id to the role.
+func (w *walk) isOwned(id okf.ID) bool {
 	return slices.ContainsFunc(w.g.Out(id), func(h okf.Hop) bool { return h.Kind == okf.Owner && h.To == w.role.ID })
 }
 
-func item(a *okf.Atom) Item {
+func newItem(a *okf.Atom) Item {
 	return Item{
 		ID: string(a.ID), Path: a.Path, Blob: a.Blob, Type: a.Type,
 		Title: okf.Visible(cmp.Or(a.Title, string(a.ID))), Description: okf.Visible(a.Description),
-		Confidence: a.Confidence().String(), Tier: string(a.Tier()), Draft: draft(a),
+		Confidence: a.Confidence().String(), Tier: string(a.Tier()), Draft: isDraft(a),
 	}
 }
 
 func compareItems(a, b Item) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(Sections(), a.Section), slices.Index(Sections(), b.Section)),
-		cmp.Compare(rank(a.lastEdge()), rank(b.lastEdge())),
+		cmp.Compare(edgeRank(a.lastEdge()), edgeRank(b.lastEdge())),
 		cmp.Compare(a.ID, b.ID),
 	)
 }
@@ -105,24 +105,24 @@ func (w *walk) allGaps(p Persona) []string {
 	for id, via := range w.retired {
 		last := via[len(via)-1]
 		rest = append(rest, fmt.Sprintf("%s: %s, left out; %s:%d still has the %s edge",
-			w.byID[id].Path, w.retirement(w.byID[id]), w.byID[last.From].Path, last.Line, last.Kind))
+			w.byID[id].Path, w.whyRetired(w.byID[id]), w.byID[last.From].Path, last.Line, last.Kind))
 	}
 	for _, it := range p.Items {
-		rest = append(rest, w.holes(it)...)
+		rest = append(rest, w.findGaps(it)...)
 	}
 	rest = append(rest, w.gaps...)
 	slices.Sort(rest)
 	return append(out, slices.Compact(rest)...)
 }
 
-// holes are the gaps of one atom that was reached.
-func (w *walk) holes(it Item) []string {
+// findGaps returns the gaps of one atom that was reached.
+func (w *walk) findGaps(it Item) []string {
 	var out []string
 	if it.Draft {
 		out = append(out, it.Path+": is a draft and counts half")
 	}
 	a := w.byID[okf.ID(it.ID)]
-	if !runbook(a) || !it.Owned && slices.ContainsFunc(a.Edges, isOwner) {
+	if !isRunbook(a) || !it.Owned && slices.ContainsFunc(a.Edges, isOwner) {
 		return out
 	}
 	if !it.Owned {

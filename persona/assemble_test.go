@@ -29,7 +29,7 @@ func TestSectionByTypeThenEdge(t *testing.T) {
 		{"gadget", okf.RelatesTo, Other},
 	}
 	for _, tt := range tests {
-		if got := section(&okf.Atom{Type: tt.typ}, tt.edge); got != tt.want {
+		if got := sectionFor(&okf.Atom{Type: tt.typ}, tt.edge); got != tt.want {
 			t.Errorf("%s by %s is in %s, want %s", tt.typ, tt.edge, got, tt.want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestCompileCountsBrokenFiles(t *testing.T) {
 func TestCodeSpan(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"a": "`a`", "a`b": "`` a`b ``", "a\n``b": "``` a ``b ```"} {
-		if got := code(in); got != want {
+		if got := codeSpan(in); got != want {
 			t.Errorf("code(%q) = %s, want %s", in, got, want)
 		}
 	}

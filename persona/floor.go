@@ -22,10 +22,10 @@ func DefaultFloor() Floor { return Floor{5, 1, 1, 20} }
 type Shortfall struct{ Rule, Have, Want, Way string }
 
 // String is one line: "2½ of 5 atoms: link more …".
-func (s Shortfall) String() string { return s.lack() + ": " + s.Way }
+func (s Shortfall) String() string { return s.formatLack() + ": " + s.Way }
 
-// lack is what s lacks, without the way out: "2½ of 5 atoms".
-func (s Shortfall) lack() string {
+// formatLack returns what s lacks, without the way out: "2½ of 5 atoms".
+func (s Shortfall) formatLack() string {
 	return map[string]string{
 		"role": "it is " + s.Have, "atoms": s.Have + " of " + s.Want + " atoms", "processes": s.Have + " of " + s.Want + " process", "guides": s.Have + " of " + s.Want + " policy or term",
 		"drafts": "all its atoms are drafts", "unresolved": s.Have + " links lead to no atom, " + s.Want + " allowed",
@@ -36,7 +36,7 @@ func (s Shortfall) lack() string {
 func Lacks(role string, all []Shortfall) string {
 	var lacks []string
 	for _, s := range all {
-		lacks = append(lacks, s.lack())
+		lacks = append(lacks, s.formatLack())
 	}
 	return fmt.Sprintf("too little is known about the role %s (%s); odd compile-persona %[1]s lists what to change, then commit it", role, strings.Join(lacks, ", "))
 }
@@ -51,9 +51,9 @@ func (p Persona) Below(f Floor) []Shortfall {
 			out = append(out, s)
 		}
 	}
-	n := p.count()
+	n := p.countItems()
 	short(p.Retirement != "", Shortfall{"role", p.Retirement, "a role in force", "use the role that replaced it"})
-	short(n.halves < 2*f.MinAtoms, Shortfall{"atoms", half(n.halves), strconv.Itoa(f.MinAtoms),
+	short(n.halves < 2*f.MinAtoms, Shortfall{"atoms", formatHalves(n.halves), strconv.Itoa(f.MinAtoms),
 		"link more atoms to the role, or remove status: draft from those you stand by (a draft counts half)"})
 	short(n.processes < f.MinProcesses, Shortfall{"processes", strconv.Itoa(n.processes), strconv.Itoa(f.MinProcesses),
 		"add owner: " + p.Role.ID + " to a process that is not a draft"})
@@ -71,7 +71,7 @@ func (p Persona) Below(f Floor) []Shortfall {
 // tally is what the floor counts.
 type tally struct{ halves, settled, processes, guides int }
 
-func (p Persona) count() tally {
+func (p Persona) countItems() tally {
 	var n tally
 	for _, it := range p.Items {
 		n.halves++
@@ -90,8 +90,8 @@ func (p Persona) count() tally {
 	return n
 }
 
-// half prints a count of halves.
-func half(n int) string {
+// formatHalves prints a count of halves.
+func formatHalves(n int) string {
 	switch {
 	case n%2 == 0:
 		return strconv.Itoa(n / 2)

@@ -107,11 +107,11 @@ func (e *NotRole) Refused() string { return "not-a-role" }
 // okf.ErrNotFound or okf.ErrAmbiguous, or is a *NotRole. A role that is out of
 // force compiles, so that it can be read, and is below every floor.
 func Compile(g *okf.Graph, role string) (Persona, error) {
-	r, err := find(g, role)
+	r, err := findRole(g, role)
 	if err != nil {
 		return Persona{}, err
 	}
 	w := newWalk(g, r)
-	w.run()
-	return w.persona(), nil
+	w.takeSteps()
+	return w.buildPersona(), nil
 }

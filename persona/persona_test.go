@@ -244,7 +244,7 @@ func TestFloor(t *testing.T) {
 func TestHalf(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 1: "½", 2: "1", 5: "2½"} {
-		if got := half(n); got != want {
+		if got := formatHalves(n); got != want {
 			t.Errorf("half(%d) = %s, want %s", n, got, want)
 		}
 	}

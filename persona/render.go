@@ -23,16 +23,16 @@ var preface = map[Section]string{
 // can end its own. Characters a reader cannot see are left out.
 func (p Persona) Markdown(g *okf.Graph, inline bool) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Persona: %s\n\n", line(p.Role.Title))
-	fmt.Fprintf(&b, "Compiled from %s", code(p.under()+p.Role.Path))
+	fmt.Fprintf(&b, "# Persona: %s\n\n", oneLine(p.Role.Title))
+	fmt.Fprintf(&b, "Compiled from %s", codeSpan(p.pathPrefix()+p.Role.Path))
 	if p.Commit != "" {
-		fmt.Fprintf(&b, " at commit %s", code(p.Commit))
+		fmt.Fprintf(&b, " at commit %s", codeSpan(p.Commit))
 	}
 	fmt.Fprintf(&b, ": %d reached, %d resolved, %d retired, %d unresolved, %d unloadable.\n",
 		p.Reached, p.Resolved, p.Retired, p.Unresolved, p.Unloadable)
 	fmt.Fprintf(&b, "\n## %s\n\n", Mandate)
 	if p.Retirement != "" {
-		fmt.Fprintf(&b, "This role is out of force: %s.\n\n", line(p.Retirement))
+		fmt.Fprintf(&b, "This role is out of force: %s.\n\n", oneLine(p.Retirement))
 	}
 	p.writeItem(&b, p.Role)
 	bodies := p.bodiesOf(g, inline)
@@ -42,7 +42,7 @@ func (p Persona) Markdown(g *okf.Graph, inline bool) []byte {
 	}
 	fmt.Fprint(&b, "\n## Gaps\n\n")
 	for _, gap := range p.Gaps {
-		fmt.Fprintf(&b, "- %s\n", line(p.under()+gap))
+		fmt.Fprintf(&b, "- %s\n", oneLine(p.pathPrefix()+gap))
 	}
 	if len(p.Gaps) == 0 {
 		b.WriteString("None.\n")
@@ -51,7 +51,7 @@ func (p Persona) Markdown(g *okf.Graph, inline bool) []byte {
 }
 
 func (p Persona) writeSection(b *bytes.Buffer, s Section, bodies map[string][]byte) {
-	items := p.in(s)
+	items := p.itemsIn(s)
 	if len(items) == 0 && s == Other {
 		return
 	}
@@ -70,7 +70,7 @@ func (p Persona) writeSection(b *bytes.Buffer, s Section, bodies map[string][]by
 	}
 }
 
-func (p Persona) in(s Section) []Item {
+func (p Persona) itemsIn(s Section) []Item {
 	var out []Item
 	for _, it := range p.Items {
 		if it.Section == s {
@@ -81,24 +81,24 @@ func (p Persona) in(s Section) []Item {
 }
 
 func (p Persona) writeItem(b *bytes.Buffer, it Item) {
-	fmt.Fprintf(b, "- **%s**: %s, %s, blob %s, %s, %s", line(it.Title), code(it.ID), code(p.under()+it.Path), code(it.Blob), it.Confidence, it.Tier)
+	fmt.Fprintf(b, "- **%s**: %s, %s, blob %s, %s, %s", oneLine(it.Title), codeSpan(it.ID), codeSpan(p.pathPrefix()+it.Path), codeSpan(it.Blob), it.Confidence, it.Tier)
 	if it.Draft {
 		b.WriteString(", draft")
 	}
 	if len(it.Via) > 0 {
-		fmt.Fprintf(b, ", via %s", it.route())
+		fmt.Fprintf(b, ", via %s", it.formatRoute())
 	}
 	b.WriteString("\n")
 	if it.Description != "" {
-		fmt.Fprintf(b, "  %s\n", line(it.Description))
+		fmt.Fprintf(b, "  %s\n", oneLine(it.Description))
 	}
 }
 
-// route prints the edge path: "publish-article owner editor; publish-article uses cms".
-func (it Item) route() string {
+// formatRoute prints the edge path: "publish-article owner editor; publish-article uses cms".
+func (it Item) formatRoute() string {
 	hops := make([]string, len(it.Via))
 	for i, h := range it.Via {
-		hops[i] = code(fmt.Sprintf("%s %s %s", h.From, h.Kind, h.To))
+		hops[i] = codeSpan(fmt.Sprintf("%s %s %s", h.From, h.Kind, h.To))
 	}
 	return strings.Join(hops, ", ")
 }
@@ -124,25 +124,25 @@ func (p Persona) writeBody(b *bytes.Buffer, it Item, bodies map[string][]byte) {
 		return
 	}
 	fence := strings.Repeat("`", max(3, longestTicks(body)+1))
-	fmt.Fprintf(b, "\n%smarkdown %s\n%s\n%s\n", fence, strings.ReplaceAll(line(p.under()+it.Path), "`", "'"), body, fence)
+	fmt.Fprintf(b, "\n%smarkdown %s\n%s\n%s\n", fence, strings.ReplaceAll(oneLine(p.pathPrefix()+it.Path), "`", "'"), body, fence)
 }
 
-// under is what stands before a path of the bundle.
-func (p Persona) under() string {
+// pathPrefix is what stands before a path of the bundle.
+func (p Persona) pathPrefix() string {
 	if p.Root == "" || p.Root == "." {
 		return ""
 	}
 	return p.Root + "/"
 }
 
-// line makes s one line that cannot start a block.
-func line(s string) string {
+// oneLine makes s one line that cannot start a block.
+func oneLine(s string) string {
 	return strings.Join(strings.Fields(okf.Visible(s)), " ")
 }
 
-// code is s as a code span that s cannot leave.
-func code(s string) string {
-	s = line(s)
+// codeSpan is s as a code span that s cannot leave.
+func codeSpan(s string) string {
+	s = oneLine(s)
 	if !strings.Contains(s, "`") {
 		return "`" + s + "`"
 	}
@@ -235,11 +235,11 @@ func (p Persona) Mermaid() []byte {
 	var b bytes.Buffer
 	b.WriteString("flowchart LR\n")
 	node := map[okf.ID]string{okf.ID(p.Role.ID): "role"}
-	fmt.Fprintf(&b, "  role([\"%s\"])\n", okf.MermaidText(line(p.Role.Title)))
+	fmt.Fprintf(&b, "  role([\"%s\"])\n", okf.MermaidText(oneLine(p.Role.Title)))
 	var hops []okf.Hop
 	n := 0
 	for _, s := range Sections() {
-		items := p.in(s)
+		items := p.itemsIn(s)
 		if len(items) == 0 {
 			continue
 		}
@@ -248,7 +248,7 @@ func (p Persona) Mermaid() []byte {
 			name := fmt.Sprintf("n%d", n)
 			n++
 			node[okf.ID(it.ID)] = name
-			fmt.Fprintf(&b, "    %s[\"%s\"]\n", name, okf.MermaidText(line(it.Title)))
+			fmt.Fprintf(&b, "    %s[\"%s\"]\n", name, okf.MermaidText(oneLine(it.Title)))
 			hops = append(hops, it.Via...)
 		}
 		b.WriteString("  end\n")

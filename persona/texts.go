@@ -17,8 +17,8 @@ func (p Persona) Texts(g *okf.Graph) []*okf.Atom {
 	w := newWalk(g, g.ByID(okf.ID(p.Role.ID)))
 	var out []*okf.Atom
 	add := func(id okf.ID, types ...string) {
-		a := w.atom(id)
-		if a != nil && !slices.Contains(out, a) && w.retirement(a) == "" && (len(types) == 0 || slices.Contains(types, kind(a))) {
+		a := w.atomByID(id)
+		if a != nil && !slices.Contains(out, a) && w.whyRetired(a) == "" && (len(types) == 0 || slices.Contains(types, atomKind(a))) {
 			out = append(out, a)
 		}
 	}
@@ -65,17 +65,17 @@ func (p Persona) Texts(g *okf.Graph) []*okf.Atom {
 func (p Persona) Workflows(g *okf.Graph) []byte {
 	var b bytes.Buffer
 	for _, a := range p.Texts(g) {
-		if kind(a) != "workflow" {
+		if atomKind(a) != "workflow" {
 			continue
 		}
 		if b.Len() == 0 {
 			b.WriteString("\n## Workflows\n\n")
 		}
-		p.writeItem(&b, item(a))
+		p.writeItem(&b, newItem(a))
 		for i, e := range slices.DeleteFunc(slices.Clone(a.Edges), func(e okf.Edge) bool { return e.Kind != okf.Stages }) {
-			name, own := line(e.Target), ""
+			name, own := oneLine(e.Target), ""
 			if to := g.Target(e.Target, a.Path); to != nil {
-				name = fmt.Sprintf("%s, %s", line(item(to).Title), code(p.under()+to.Path))
+				name = fmt.Sprintf("%s, %s", oneLine(newItem(to).Title), codeSpan(p.pathPrefix()+to.Path))
 				if slices.ContainsFunc(p.Items, func(it Item) bool { return it.Owned && it.ID == string(to.ID) }) {
 					own = ", yours"
 				}

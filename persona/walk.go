@@ -11,11 +11,11 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// find resolves name to a role. Where name is a stem that several atoms share,
+// findRole resolves name to a role. Where name is a stem that several atoms share,
 // or that another type holds, the one role with that stem is meant.
-func find(g *okf.Graph, name string) (*okf.Atom, error) {
+func findRole(g *okf.Graph, name string) (*okf.Atom, error) {
 	a, err := g.Find(name)
-	if err == nil && kind(a) == "role" {
+	if err == nil && atomKind(a) == "role" {
 		return a, nil
 	}
 	var roles []string
@@ -51,8 +51,8 @@ func didYouMean(name string, roles []string) string {
 	return "the roles are " + strings.Join(roles, ", ")
 }
 
-// kind is an atom's type as the tables of this package spell it.
-func kind(a *okf.Atom) string { return plainKind(a.Type) }
+// atomKind is an atom's type as the tables of this package spell it.
+func atomKind(a *okf.Atom) string { return plainKind(a.Type) }
 
 func plainKind(typ string) string { return strings.ToLower(strings.TrimSpace(typ)) }
 
@@ -75,8 +75,8 @@ func newWalk(g *okf.Graph, role *okf.Atom) *walk {
 	}
 }
 
-// atom returns the atom with exactly this id, nil when there is none.
-func (w *walk) atom(id okf.ID) *okf.Atom {
+// atomByID returns the atom with exactly this id, nil when there is none.
+func (w *walk) atomByID(id okf.ID) *okf.Atom {
 	a, met := w.byID[id]
 	if !met {
 		a = w.g.ByID(id)
@@ -85,9 +85,9 @@ func (w *walk) atom(id okf.ID) *okf.Atom {
 	return a
 }
 
-// successor is the atom in whose favour a steps back, "" when there is none. A
+// findSuccessor returns the atom in whose favour a steps back, "" when there is none. A
 // draft supersedes nothing. Of several successors the least id is named.
-func (w *walk) successor(a *okf.Atom) okf.ID {
+func (w *walk) findSuccessor(a *okf.Atom) okf.ID {
 	var by []okf.ID
 	for _, h := range w.g.Out(a.ID) {
 		if h.Kind == okf.SupersededBy && h.To != a.ID {
@@ -95,7 +95,7 @@ func (w *walk) successor(a *okf.Atom) okf.ID {
 		}
 	}
 	for _, h := range w.g.In(a.ID) {
-		if next := w.atom(h.From); h.Kind == okf.Supersedes && h.From != a.ID && next != nil && !draft(next) {
+		if next := w.atomByID(h.From); h.Kind == okf.Supersedes && h.From != a.ID && next != nil && !isDraft(next) {
 			by = append(by, h.From)
 		}
 	}
@@ -105,11 +105,11 @@ func (w *walk) successor(a *okf.Atom) okf.ID {
 	return slices.Min(by)
 }
 
-func draft(a *okf.Atom) bool { return strings.EqualFold(a.Status, "draft") }
+func isDraft(a *okf.Atom) bool { return strings.EqualFold(a.Status, "draft") }
 
-// retirement says why a is out of force, "" when it is in force.
-func (w *walk) retirement(a *okf.Atom) string {
-	if by := w.successor(a); by != "" {
+// whyRetired says why a is out of force, "" when it is in force.
+func (w *walk) whyRetired(a *okf.Atom) string {
+	if by := w.findSuccessor(a); by != "" {
 		return fmt.Sprintf("superseded by %s", by)
 	}
 	if strings.EqualFold(a.Status, "deprecated") {
@@ -118,22 +118,22 @@ func (w *walk) retirement(a *okf.Atom) string {
 	return ""
 }
 
-// run takes both steps of the walk.
-func (w *walk) run() {
-	w.step(w.role, nil, firstStep)
+// takeSteps takes both steps of the walk.
+func (w *walk) takeSteps() {
+	w.followEdges(w.role, nil, firstStep)
 	reached := make([]okf.ID, 0, len(w.via))
 	for id := range w.via {
-		if runbook(w.byID[id]) {
+		if isRunbook(w.byID[id]) {
 			reached = append(reached, id)
 		}
 	}
 	slices.Sort(reached)
 	for _, id := range reached {
-		w.step(w.byID[id], w.via[id], secondStep)
+		w.followEdges(w.byID[id], w.via[id], secondStep)
 	}
 }
 
-func runbook(a *okf.Atom) bool { return kind(a) == "process" || kind(a) == "workflow" }
+func isRunbook(a *okf.Atom) bool { return atomKind(a) == "process" || atomKind(a) == "workflow" }
 
 // firstStep walks every typed edge but a supersession.
 func firstStep(k okf.EdgeKind, _ *okf.Atom) bool {
@@ -145,49 +145,49 @@ func firstStep(k okf.EdgeKind, _ *okf.Atom) bool {
 func secondStep(k okf.EdgeKind, to *okf.Atom) bool {
 	switch k {
 	case okf.Uses, okf.GovernedBy, okf.Produces:
-		return to == nil || !slices.Contains([]string{"role", "process", "workflow", "capability", "task"}, kind(to))
+		return to == nil || !slices.Contains([]string{"role", "process", "workflow", "capability", "task"}, atomKind(to))
 	case okf.RelatesTo:
-		return to != nil && slices.Contains([]string{"system", "policy", "artifact"}, kind(to))
+		return to != nil && slices.Contains([]string{"system", "policy", "artifact"}, atomKind(to))
 	}
 	return false
 }
 
-// work are the types that are no knowledge of a role.
-func work(a *okf.Atom) bool {
-	return slices.Contains([]string{"task", "handoff", "persona", "index"}, kind(a))
+// isWork reports the types that are no knowledge of a role.
+func isWork(a *okf.Atom) bool {
+	return slices.Contains([]string{"task", "handoff", "persona", "index"}, atomKind(a))
 }
 
 // Overlooks reports that every role has the same persona whichever of two versions of an atom its file has. So it is with
 // work whose names, edges and status stay: tasks change all the time, and a persona need not be compiled again for them.
 func Overlooks(was, is *okf.Atom) bool {
-	return work(was) && was.Type == is.Type && was.ID == is.ID && was.URI == is.URI && was.Status == is.Status &&
+	return isWork(was) && was.Type == is.Type && was.ID == is.ID && was.URI == is.URI && was.Status == is.Status &&
 		slices.EqualFunc(was.Edges, is.Edges, func(a, b okf.Edge) bool { return a.Kind == b.Kind && a.Target == b.Target })
 }
 
-// step follows the edges at a that may be walked. prefix is the path to a.
-func (w *walk) step(a *okf.Atom, prefix []okf.Hop, may func(okf.EdgeKind, *okf.Atom) bool) {
+// followEdges follows the edges at a that may be walked. prefix is the path to a.
+func (w *walk) followEdges(a *okf.Atom, prefix []okf.Hop, may func(okf.EdgeKind, *okf.Atom) bool) {
 	for _, h := range append(slices.Clone(w.g.Out(a.ID)), w.g.In(a.ID)...) {
 		far := h.To
 		if far == a.ID {
 			far = h.From
 		}
-		to := w.atom(far)
-		if to == nil || far == a.ID || far == w.role.ID || work(to) || !may(h.Kind, to) {
+		to := w.atomByID(far)
+		if to == nil || far == a.ID || far == w.role.ID || isWork(to) || !may(h.Kind, to) {
 			continue
 		}
-		w.reach(to, append(slices.Clone(prefix), h))
+		w.noteReached(to, append(slices.Clone(prefix), h))
 	}
 	for _, d := range w.g.Dangling(a.ID) {
 		if may(d.Kind, nil) {
-			w.miss(d)
+			w.noteDangling(d)
 		}
 	}
 }
 
-// reach notes one way to a, and keeps the shortest and then the first in order.
-func (w *walk) reach(a *okf.Atom, via []okf.Hop) {
+// noteReached notes one way to a, and keeps the shortest and then the first in order.
+func (w *walk) noteReached(a *okf.Atom, via []okf.Hop) {
 	in := w.via
-	if w.retirement(a) != "" {
+	if w.whyRetired(a) != "" {
 		in = w.retired
 	}
 	if cur, ok := in[a.ID]; !ok || comparePaths(via, cur) < 0 {
@@ -195,7 +195,7 @@ func (w *walk) reach(a *okf.Atom, via []okf.Hop) {
 	}
 }
 
-func (w *walk) miss(d okf.Dangling) {
+func (w *walk) noteDangling(d okf.Dangling) {
 	key := strings.TrimSuffix(strings.TrimPrefix(d.Target, "/"), ".md")
 	what := "no such atom; write it or drop the edge"
 	if d.Broken {
@@ -212,9 +212,9 @@ func comparePaths(a, b []okf.Hop) int {
 		return c
 	}
 	return slices.CompareFunc(a, b, func(x, y okf.Hop) int {
-		return cmp.Or(cmp.Compare(rank(x.Kind), rank(y.Kind)), cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To), cmp.Compare(x.Line, y.Line))
+		return cmp.Or(cmp.Compare(edgeRank(x.Kind), edgeRank(y.Kind)), cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To), cmp.Compare(x.Line, y.Line))
 	})
 }
 
-// rank is the place of an edge kind in canonical order.
-func rank(k okf.EdgeKind) int { return slices.Index(okf.EdgeKinds(), k) }
+// edgeRank is the place of an edge kind in canonical order.
+func edgeRank(k okf.EdgeKind) int { return slices.Index(okf.EdgeKinds(), k) }

@@ -50,17 +50,17 @@ func (ps Problems) Error() string {
 // missing is no error here. The error is Problems.
 func Decode(schema string, text []byte) (Deliverable, error) {
 	r := reader{text: text, ids: map[string]bool{}}
-	root, ok := r.parse()
+	root, ok := r.parseObject()
 	if !ok {
 		return Deliverable{}, r.problems
 	}
-	d := Deliverable{Schema: r.schema(root, schema)}
+	d := Deliverable{Schema: r.readSchema(root, schema)}
 	if d.Schema == "" {
 		return Deliverable{}, r.problems
 	}
-	r.object(root, "", d.members(), true)
+	r.readObject(root, "", d.schemaMembers(), true)
 	if d.Findings != nil {
-		d.Findings.name(r.ids)
+		d.Findings.addIDs(r.ids)
 	}
 	if len(r.problems) > 0 {
 		slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
@@ -75,7 +75,7 @@ type reader struct {
 	ids      map[string]bool // of the findings
 }
 
-func (r *reader) problem(n jsontree.Node, at, format string, args ...any) {
+func (r *reader) addProblem(n jsontree.Node, at, format string, args ...any) {
 	r.problemAt(n.To, at, format, args...)
 }
 
@@ -83,39 +83,39 @@ func (r *reader) problemAt(offset int, at, format string, args ...any) {
 	r.problems = append(r.problems, Problem{1 + bytes.Count(r.text[:offset], []byte("\n")), at, fmt.Sprintf(format, args...)})
 }
 
-// parse reads the text as one JSON object with the places of its parts.
-func (r *reader) parse() (jsontree.Node, bool) {
+// parseObject reads the text as one JSON object with the places of its parts.
+func (r *reader) parseObject() (jsontree.Node, bool) {
 	n, err := jsontree.Parse(r.text)
 	var no *jsontree.SyntaxError
 	switch {
 	case errors.As(err, &no):
 		r.problemAt(no.Offset, "", "not one JSON object: %v", err)
 	case n.Kind != '{':
-		r.problem(n, "", "not a JSON object")
+		r.addProblem(n, "", "not a JSON object")
 	default:
 		return n, true
 	}
 	return n, false
 }
 
-// schema is the object's own schema when it is one that is wanted, else "".
-func (r *reader) schema(root jsontree.Node, want string) string {
+// readSchema returns the object's own schema when it is one that is wanted, else "".
+func (r *reader) readSchema(root jsontree.Node, want string) string {
 	got, ok := root.Get("schema")
 	switch {
 	case !ok:
-		r.problem(root, "", "no schema; the schemas are %s", strings.Join(Schemas(), ", "))
+		r.addProblem(root, "", "no schema; the schemas are %s", strings.Join(Schemas(), ", "))
 	case want != "" && got.Text != want:
-		r.problem(got, "schema", "%q, want %q", got.Text, want)
+		r.addProblem(got, "schema", "%q, want %q", got.Text, want)
 	case !slices.Contains(Schemas(), got.Text):
-		r.problem(got, "schema", "unknown schema %q; the schemas are %s", got.Text, strings.Join(Schemas(), ", "))
+		r.addProblem(got, "schema", "unknown schema %q; the schemas are %s", got.Text, strings.Join(Schemas(), ", "))
 	default:
 		return got.Text
 	}
 	return ""
 }
 
-// object fills the members from the keys of n.
-func (r *reader) object(n jsontree.Node, prefix string, ms []member, top bool) {
+// readObject fills the members from the keys of n.
+func (r *reader) readObject(n jsontree.Node, prefix string, ms []member, top bool) {
 	seen := map[string]bool{}
 	for _, k := range n.Members {
 		at := prefix + k.Name
@@ -125,16 +125,16 @@ func (r *reader) object(n jsontree.Node, prefix string, ms []member, top bool) {
 			r.problemAt(k.From, at, "the key stands twice")
 		case top && k.Name == "schema":
 		case m < 0:
-			r.unknown(k, prefix, ms)
+			r.addUnknownKey(k, prefix, ms)
 		default:
-			r.value(k.Value, at, ms[m])
+			r.readValue(k.Value, at, ms[m])
 		}
 		seen[k.Name] = true
 	}
 }
 
-// unknown reports a key that the object does not have, and the one it may mean.
-func (r *reader) unknown(k jsontree.Member, prefix string, ms []member) {
+// addUnknownKey reports a key that the object does not have, and the one it may mean.
+func (r *reader) addUnknownKey(k jsontree.Member, prefix string, ms []member) {
 	keys := make([]string, len(ms))
 	hint := ""
 	for i, m := range ms {
@@ -146,21 +146,21 @@ func (r *reader) unknown(k jsontree.Member, prefix string, ms []member) {
 	r.problemAt(k.From, prefix+k.Name, "unknown key %q; %s", k.Name, cmp.Or(hint, "the keys are "+strings.Join(keys, ", ")))
 }
 
-func (r *reader) value(v jsontree.Node, at string, m member) {
+func (r *reader) readValue(v jsontree.Node, at string, m member) {
 	switch {
 	case m.text != nil:
-		r.word(v, at, m)
+		r.readWord(v, at, m)
 	case v.Kind != '[':
-		r.problem(v, at, "not a list")
+		r.addProblem(v, at, "not a list")
 	case m.list != nil:
 		*m.list = make([]string, 0, len(v.Members))
 		for i, e := range v.Members {
 			place := fmt.Sprintf("%s[%d]", at, i)
 			if e.Value.Kind != '"' || Blank(e.Value.Text) {
-				r.problem(e.Value, place, "not a text, or an empty one")
+				r.addProblem(e.Value, place, "not a text, or an empty one")
 				continue
 			}
-			r.printable(e.Value, place)
+			r.checkPrintable(e.Value, place)
 			*m.list = append(*m.list, e.Value.Text)
 		}
 	default:
@@ -168,36 +168,36 @@ func (r *reader) value(v jsontree.Node, at string, m member) {
 		for i, e := range v.Members {
 			place := fmt.Sprintf("%s[%d]", at, i)
 			if e.Value.Kind != '{' {
-				r.problem(e.Value, place, "not an object")
+				r.addProblem(e.Value, place, "not an object")
 				continue
 			}
-			r.object(e.Value, place+".", m.objs.at(i), false)
+			r.readObject(e.Value, place+".", m.objs.at(i), false)
 		}
 	}
 }
 
-func (r *reader) word(v jsontree.Node, at string, m member) {
+func (r *reader) readWord(v jsontree.Node, at string, m member) {
 	switch {
 	case v.Kind != '"':
-		r.problem(v, at, "not a text")
+		r.addProblem(v, at, "not a text")
 	case len(m.enum) > 0 && !slices.Contains(m.enum, v.Text):
-		r.problem(v, at, "%q is none of %s", v.Text, strings.Join(m.enum, ", "))
+		r.addProblem(v, at, "%q is none of %s", v.Text, strings.Join(m.enum, ", "))
 	case m.twice != "" && v.Text != "" && !id().MatchString(v.Text):
-		r.problem(v, at, "%q is no id: letters, digits, '.', '_' and '-'", v.Text)
+		r.addProblem(v, at, "%q is no id: letters, digits, '.', '_' and '-'", v.Text)
 	case m.twice != "" && v.Text != "" && r.ids[v.Text]:
-		r.problem(v, at, m.twice, v.Text)
+		r.addProblem(v, at, m.twice, v.Text)
 	default:
 		r.ids[v.Text] = r.ids[v.Text] || m.twice != ""
-		r.printable(v, at)
+		r.checkPrintable(v, at)
 		*m.text = v.Text
 	}
 }
 
-// printable refuses control characters, which no text means and a terminal obeys.
-func (r *reader) printable(v jsontree.Node, at string) {
+// checkPrintable refuses control characters, which no text means and a terminal obeys.
+func (r *reader) checkPrintable(v jsontree.Node, at string) {
 	for _, c := range v.Text {
 		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
-			r.problem(v, at, "the control character %U", c)
+			r.addProblem(v, at, "the control character %U", c)
 			return
 		}
 	}
@@ -206,8 +206,8 @@ func (r *reader) printable(v jsontree.Node, at string) {
 // id is what a finding may be called.
 var id = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
-// name gives each finding without an id the first free one.
-func (f *Findings) name(taken map[string]bool) {
+// addIDs gives each finding without an id the first free one.
+func (f *Findings) addIDs(taken map[string]bool) {
 	next := 1
 	for i := range f.Findings {
 		for f.Findings[i].ID == "" {
@@ -225,9 +225,9 @@ func (f *Findings) name(taken map[string]bool) {
 // no defect Decode would refuse. No line of it begins with a backtick, so that
 // it may stand in any fence.
 func Encode(d Deliverable) []byte {
-	head, body := quote(d.Schema), []byte("{}")
-	if b := d.body(); b != nil {
-		body = quote(b)
+	head, body := formatJSON(d.Schema), []byte("{}")
+	if b := d.schemaBody(); b != nil {
+		body = formatJSON(b)
 	}
 	text := `{"schema":` + string(head)
 	if len(body) > len("{}") {
@@ -241,8 +241,8 @@ func Encode(d Deliverable) []byte {
 	return out.Bytes()
 }
 
-// quote is v as JSON, HTML left alone.
-func quote(v any) []byte {
+// formatJSON returns v as JSON, HTML left alone.
+func formatJSON(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

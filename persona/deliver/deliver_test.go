@@ -260,9 +260,9 @@ func TestEncodeDecode(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := Deliverable{Schema: rapid.SampledFrom(Schemas()).Draw(t, "schema")}
-		drawn(t, d.members())
+		drawn(t, d.schemaMembers())
 		if d.Findings != nil {
-			d.Findings.name(map[string]bool{})
+			d.Findings.addIDs(map[string]bool{})
 		}
 		b := Encode(d)
 		got, err := Decode(d.Schema, b)

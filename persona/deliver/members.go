@@ -25,7 +25,7 @@ type member struct {
 // objects is a list of objects of one type, by its address.
 type objects struct{ reflect.Value }
 
-func (o objects) there() bool       { return o.IsValid() && !o.Elem().IsNil() }
+func (o objects) isThere() bool     { return o.IsValid() && !o.Elem().IsNil() }
 func (o objects) count() int        { return o.Elem().Len() }
 func (o objects) at(i int) []member { return membersOf(o.Elem().Index(i)) }
 func (o objects) reset(n int)       { o.Elem().Set(reflect.MakeSlice(o.Type().Elem(), n, n)) }
@@ -53,17 +53,17 @@ func membersOf(v reflect.Value) []member {
 	return ms
 }
 
-// members are those of the deliverable's schema; an unknown schema has none.
-func (d *Deliverable) members() []member {
-	if b := d.body(); b != nil {
+// schemaMembers are those of the deliverable's schema; an unknown schema has none.
+func (d *Deliverable) schemaMembers() []member {
+	if b := d.schemaBody(); b != nil {
 		return membersOf(reflect.ValueOf(b).Elem())
 	}
 	return nil
 }
 
-// member finds a key of the schema.
-func (d *Deliverable) member(key string) (member, bool) {
-	for _, m := range d.members() {
+// findMember finds a key of the schema.
+func (d *Deliverable) findMember(key string) (member, bool) {
+	for _, m := range d.schemaMembers() {
 		if m.key == key {
 			return m, true
 		}
@@ -71,8 +71,8 @@ func (d *Deliverable) member(key string) (member, bool) {
 	return member{}, false
 }
 
-// body is what the schema names, made when it is not there; nil for an unknown one.
-func (d *Deliverable) body() any {
+// schemaBody is what the schema names, made when it is not there; nil for an unknown one.
+func (d *Deliverable) schemaBody() any {
 	switch d.Schema {
 	case SchemaSynthesis:
 		return orNew(&d.Synthesis)
@@ -101,38 +101,38 @@ func orNew[T any](p **T) *T {
 // the schema: "assumptions", "findings[1].evidence". It is empty for a complete
 // deliverable; one of no known schema misses its schema.
 func (d Deliverable) Missing() []string {
-	ms := d.members()
+	ms := d.schemaMembers()
 	if ms == nil {
 		return []string{"schema"}
 	}
-	return missing("", ms)
+	return findMissing("", ms)
 }
 
-func missing(prefix string, ms []member) []string {
+func findMissing(prefix string, ms []member) []string {
 	var out []string
 	for _, m := range ms {
-		if m.lacks() {
+		if m.isLacking() {
 			out = append(out, prefix+m.key)
 		}
 		if !m.objs.IsValid() {
 			continue
 		}
 		for i := range m.objs.count() {
-			out = append(out, missing(fmt.Sprintf("%s%s[%d].", prefix, m.key, i), m.objs.at(i))...)
+			out = append(out, findMissing(fmt.Sprintf("%s%s[%d].", prefix, m.key, i), m.objs.at(i))...)
 		}
 	}
 	return out
 }
 
-// lacks reports whether the member falls short of what it needs.
-func (m member) lacks() bool {
+// isLacking reports whether the member falls short of what it needs.
+func (m member) isLacking() bool {
 	switch {
 	case m.need == "":
 		return false
 	case m.text != nil:
 		return Blank(*m.text)
 	case m.objs.IsValid():
-		return !m.objs.there() || m.need == "filled" && m.objs.count() == 0
+		return !m.objs.isThere() || m.need == "filled" && m.objs.count() == 0
 	case m.need == "said":
 		return *m.list == nil
 	}
@@ -156,10 +156,10 @@ func Blank(s string) bool {
 // the schema does not have.
 func Ask(schema, key string) string {
 	d := Deliverable{Schema: schema}
-	return ask(d.members(), key)
+	return askFor(d.schemaMembers(), key)
 }
 
-func ask(ms []member, key string) string {
+func askFor(ms []member, key string) string {
 	head, rest, deeper := strings.Cut(key, ".")
 	name, _, _ := strings.Cut(head, "[")
 	for _, m := range ms {
@@ -169,7 +169,7 @@ func ask(ms []member, key string) string {
 			return m.why
 		case m.objs.IsValid():
 			m.objs.reset(1)
-			return ask(m.objs.at(0), rest)
+			return askFor(m.objs.at(0), rest)
 		}
 	}
 	return ""
@@ -179,7 +179,7 @@ func ask(ms []member, key string) string {
 func Keys(schema string) []string {
 	d := Deliverable{Schema: schema}
 	var out []string
-	for _, m := range d.members() {
+	for _, m := range d.schemaMembers() {
 		out = append(out, m.key)
 	}
 	return out
@@ -199,7 +199,7 @@ const (
 // ShapeOf is the shape of a schema's key.
 func ShapeOf(schema, key string) Shape {
 	d := Deliverable{Schema: schema}
-	m, ok := d.member(key)
+	m, ok := d.findMember(key)
 	switch {
 	case !ok:
 		return NoKey
@@ -220,9 +220,9 @@ type Text struct {
 
 // Texts lists every text of d, in the order of its keys: empty ones are left
 // out. Writing through S changes d.
-func (d *Deliverable) Texts() []Text { return texts("", d.members()) }
+func (d *Deliverable) Texts() []Text { return listTexts("", d.schemaMembers()) }
 
-func texts(prefix string, ms []member) []Text {
+func listTexts(prefix string, ms []member) []Text {
 	var out []Text
 	for _, m := range ms {
 		at := prefix + m.key
@@ -235,7 +235,7 @@ func texts(prefix string, ms []member) []Text {
 			}
 		case m.objs.IsValid():
 			for i := range m.objs.count() {
-				out = append(out, texts(fmt.Sprintf("%s[%d].", at, i), m.objs.at(i))...)
+				out = append(out, listTexts(fmt.Sprintf("%s[%d].", at, i), m.objs.at(i))...)
 			}
 		}
 	}
@@ -247,17 +247,17 @@ func texts(prefix string, ms []member) []Text {
 // under its first text.
 func (d Deliverable) Outline(line func(string) string) string {
 	var b strings.Builder
-	outline(&b, "", line, d.members())
+	writeOutline(&b, "", line, d.schemaMembers())
 	return b.String()
 }
 
-func outline(b *strings.Builder, mark string, line func(string) string, ms []member) {
+func writeOutline(b *strings.Builder, mark string, line func(string) string, ms []member) {
 	for _, m := range ms {
 		name := mark + strings.ReplaceAll(m.key, "_", " ")
 		switch {
 		case m.text != nil && *m.text != "":
 			fmt.Fprintf(b, "%s: %s\n", name, line(*m.text))
-		case m.list != nil && *m.list != nil && len(*m.list) == 0, m.objs.there() && m.objs.count() == 0:
+		case m.list != nil && *m.list != nil && len(*m.list) == 0, m.objs.isThere() && m.objs.count() == 0:
 			fmt.Fprintf(b, "%s: none\n", name)
 		case m.list != nil && *m.list != nil && mark != "":
 			fmt.Fprintf(b, "%s: %s\n", name, line(strings.Join(*m.list, "; ")))
@@ -266,12 +266,12 @@ func outline(b *strings.Builder, mark string, line func(string) string, ms []mem
 			for _, s := range *m.list {
 				fmt.Fprintf(b, "- %s\n", line(s))
 			}
-		case m.objs.there():
+		case m.objs.isThere():
 			fmt.Fprintf(b, "%s:\n", name)
 			for i := range m.objs.count() {
 				of := m.objs.at(i)
 				fmt.Fprintf(b, "- %s\n", line(cmp.Or(*of[0].text, "unnamed")))
-				outline(b, "  - ", line, of[1:])
+				writeOutline(b, "  - ", line, of[1:])
 			}
 		}
 	}
@@ -286,7 +286,7 @@ func (d Deliverable) Artifact() string {
 // Clone is a copy of d that shares nothing with it.
 func (d Deliverable) Clone() Deliverable {
 	out := Deliverable{Schema: d.Schema}
-	copyMembers(out.members(), d.members())
+	copyMembers(out.schemaMembers(), d.schemaMembers())
 	return out
 }
 
@@ -299,7 +299,7 @@ func copyMembers(to, from []member) {
 			if *m.list != nil {
 				*to[i].list = append([]string{}, *m.list...)
 			}
-		case m.objs.there():
+		case m.objs.isThere():
 			to[i].objs.reset(m.objs.count())
 			for j := range m.objs.count() {
 				copyMembers(to[i].objs.at(j), m.objs.at(j))
@@ -311,7 +311,7 @@ func copyMembers(to, from []member) {
 // Get returns the text or the list of texts at a key, and whether it is there:
 // a text that is not empty, a list that is written, even an empty one.
 func (d Deliverable) Get(key string) (text string, list []string, there bool) {
-	m, ok := d.member(key)
+	m, ok := d.findMember(key)
 	switch {
 	case !ok:
 		return "", nil, false
@@ -320,7 +320,7 @@ func (d Deliverable) Get(key string) (text string, list []string, there bool) {
 	case m.list != nil:
 		return "", *m.list, *m.list != nil
 	}
-	return "", nil, m.objs.there()
+	return "", nil, m.objs.isThere()
 }
 
 // String is the counts in one line: "3 findings: 1 blocker, 2 finding, 0 caveat;
@@ -342,7 +342,7 @@ func (s Summary) String() string {
 // Set sets the text or the list of texts at a key of the schema, and leaves
 // other keys alone. A nil list is one that is absent.
 func (d *Deliverable) Set(key, text string, list []string) {
-	switch m, _ := d.member(key); {
+	switch m, _ := d.findMember(key); {
 	case m.text != nil:
 		*m.text = text
 	case m.list != nil:

@@ -20,12 +20,12 @@ import (
 // not interrupted by ctx: whoever owns it closes it. The error is also what Next
 // returns once all was delivered.
 func (s *Stream) Read(ctx context.Context, source io.Reader) error {
-	err := s.read(ctx, bufio.NewReaderSize(source, 64<<10))
-	s.end(err)
+	err := s.readLines(ctx, bufio.NewReaderSize(source, 64<<10))
+	s.endStream(err)
 	return err
 }
 
-func (s *Stream) read(ctx context.Context, in *bufio.Reader) error {
+func (s *Stream) readLines(ctx context.Context, in *bufio.Reader) error {
 	for n := int64(1); ; n++ {
 		line, long, err := readLine(in)
 		if ctx.Err() != nil {
@@ -35,7 +35,7 @@ func (s *Stream) read(ctx context.Context, in *bufio.Reader) error {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		if len(bytes.TrimSpace(line)) > 0 || long {
-			if err := s.line(ctx, n, line, long); err != nil {
+			if err := s.takeLine(ctx, n, line, long); err != nil {
 				return err
 			}
 		}
@@ -59,12 +59,12 @@ func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
 	}
 }
 
-// line counts one line, and takes in the event it holds.
-func (s *Stream) line(ctx context.Context, n int64, line []byte, long bool) error {
+// takeLine counts one line, and takes in the event it holds.
+func (s *Stream) takeLine(ctx context.Context, n int64, line []byte, long bool) error {
 	var e Event
 	var why string
 	if !long {
-		e, why = event(line)
+		e, why = parseEvent(line)
 	} else {
 		why = fmt.Sprintf("a line of more than %d bytes", MaxLine)
 	}
@@ -80,11 +80,11 @@ func (s *Stream) line(ctx context.Context, n int64, line []byte, long bool) erro
 		return nil
 	}
 	e.Line = n
-	return s.put(ctx, e)
+	return s.putEvent(ctx, e)
 }
 
-// event reads one line that is not blank, or says why it is none.
-func event(line []byte) (e Event, why string) {
+// parseEvent reads one line that is not blank, or says why it is none.
+func parseEvent(line []byte) (e Event, why string) {
 	var head struct {
 		Channel any `json:"channel"`
 		Type    any `json:"type"`
@@ -100,24 +100,24 @@ func event(line []byte) (e Event, why string) {
 		if err := json.Unmarshal(text, &head); err != nil {
 			return e, "not JSON: " + err.Error()
 		}
-		e.Text = bytes.Clone(text[:whole(text, MaxEvent)])
+		e.Text = bytes.Clone(text[:wholeRunes(text, MaxEvent)])
 		e.Cut = len(text) - len(e.Text)
 	}
 	if head.Channel != nil {
-		if e.Channel = word(head.Channel); e.Channel == "" {
+		if e.Channel = printableName(head.Channel); e.Channel == "" {
 			return e, "channel is not a word of at most 64 bytes"
 		}
 	}
 	for _, v := range []any{head.Type, head.Kind, head.Level} {
 		if e.Type == "" {
-			e.Type = word(v)
+			e.Type = printableName(v)
 		}
 	}
 	return e, ""
 }
 
-// whole is how many bytes of text are kept of n, no character cut in two.
-func whole(text []byte, n int) int {
+// wholeRunes is how many bytes of text are kept of n, no character cut in two.
+func wholeRunes(text []byte, n int) int {
 	if len(text) <= n {
 		return len(text)
 	}
@@ -127,8 +127,8 @@ func whole(text []byte, n int) int {
 	return n
 }
 
-// word is v as a short name that can be printed in a cell, "" where it is none.
-func word(v any) string {
+// printableName is v as a short name that can be printed in a cell, "" where it is none.
+func printableName(v any) string {
 	s, ok := v.(string)
 	if s = strings.TrimSpace(s); !ok || len(s) > 64 || strings.ContainsFunc(s, func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) }) {
 		return ""
@@ -150,7 +150,7 @@ type Missed struct {
 	Types       map[string]int64 // by type, "" for none; at most maxTypes, the rest under "other types"
 }
 
-func (m *Missed) add(e Event) {
+func (m *Missed) addEvent(e Event) {
 	name := e.Type
 	if _, ok := m.Types[name]; !ok && len(m.Types) >= maxTypes {
 		name = "other types"
@@ -205,7 +205,7 @@ func (s *Stream) Next(ctx context.Context) (Events, error) {
 		if err := ctx.Err(); err != nil {
 			return Events{}, err
 		}
-		b, ok, err := s.take()
+		b, ok, err := s.takeBatch()
 		if ok || err != nil {
 			return b, err
 		}
@@ -216,8 +216,8 @@ func (s *Stream) Next(ctx context.Context) (Events, error) {
 	}
 }
 
-// take takes a batch if there is one to be taken.
-func (s *Stream) take() (b Events, ok bool, err error) {
+// takeBatch takes a batch if there is one to be taken.
+func (s *Stream) takeBatch() (b Events, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -226,7 +226,7 @@ func (s *Stream) take() (b Events, ok bool, err error) {
 			return s.addMissed(Events{Channel: name}), true, nil
 		}
 		return Events{}, false, cmp.Or(s.err, io.EOF)
-	case len(s.held) == 0, !s.ended && !s.due && len(s.held) < Batch && !s.full():
+	case len(s.held) == 0, !s.ended && !s.due && len(s.held) < Batch && !s.isFull():
 		return Events{}, false, nil
 	}
 	b.Channel = s.held[0].Channel
@@ -247,9 +247,9 @@ func (s *Stream) take() (b Events, ok bool, err error) {
 	s.held, s.bytes, s.due = left, s.bytes-size, false
 	s.count.Delivered += int64(len(b.List))
 	if len(left) > 0 {
-		s.linger()
+		s.startTimer()
 	}
-	signal(s.room)
+	signalOnce(s.room)
 	return s.addMissed(b), true, nil
 }
 

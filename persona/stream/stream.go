@@ -154,20 +154,20 @@ func (s *Stream) Malformed() []string {
 	return append([]string(nil), s.bad...)
 }
 
-// signal leaves one token.
-func signal(c chan struct{}) {
+// signalOnce leaves one token.
+func signalOnce(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
 	}
 }
 
-// put takes an event in, as the policy says. Under queue it waits for room; the
+// putEvent takes an event in, as the policy says. Under queue it waits for room; the
 // error is the context's.
-func (s *Stream) put(ctx context.Context, e Event) error {
+func (s *Stream) putEvent(ctx context.Context, e Event) error {
 	for {
 		s.mu.Lock()
-		if !s.full() || s.policy.Name != Queue {
+		if !s.isFull() || s.policy.Name != Queue {
 			break
 		}
 		s.mu.Unlock()
@@ -178,24 +178,24 @@ func (s *Stream) put(ctx context.Context, e Event) error {
 		}
 	}
 	defer s.mu.Unlock()
-	for s.full() {
-		s.lose()
+	for s.isFull() {
+		s.loseOldest()
 	}
-	e.Channel = s.channel(e.Channel)
+	e.Channel = s.channelName(e.Channel)
 	s.held = append(s.held, e)
 	s.bytes += len(e.Text)
-	s.linger()
-	signal(s.wake)
+	s.startTimer()
+	signalOnce(s.wake)
 	return nil
 }
 
-// full reports that one more event is one too many.
-func (s *Stream) full() bool {
+// isFull reports that one more event is one too many.
+func (s *Stream) isFull() bool {
 	return len(s.held) >= s.policy.Max || len(s.held) > 0 && s.bytes > MaxHeld-MaxEvent
 }
 
-// lose gives up the event that has waited longest.
-func (s *Stream) lose() {
+// loseOldest gives up the event that has waited longest.
+func (s *Stream) loseOldest() {
 	e := s.held[0]
 	s.held[0] = Event{}
 	s.held = s.held[1:]
@@ -208,11 +208,11 @@ func (s *Stream) lose() {
 	if s.missed[e.Channel] == nil {
 		s.missed[e.Channel] = &Missed{First: e.Line, Types: map[string]int64{}}
 	}
-	s.missed[e.Channel].add(e)
+	s.missed[e.Channel].addEvent(e)
 }
 
-// channel is the name an event's channel goes by.
-func (s *Stream) channel(name string) string {
+// channelName is the name an event's channel goes by.
+func (s *Stream) channelName(name string) string {
 	if name == "" {
 		name = "main"
 	}
@@ -225,8 +225,8 @@ func (s *Stream) channel(name string) string {
 	return name
 }
 
-// linger begins the wait of a live source's batch.
-func (s *Stream) linger() {
+// startTimer begins the wait of a live source's batch.
+func (s *Stream) startTimer() {
 	if s.after == nil || s.timing || s.due {
 		return
 	}
@@ -235,14 +235,14 @@ func (s *Stream) linger() {
 		s.mu.Lock()
 		s.timing, s.due = false, true
 		s.mu.Unlock()
-		signal(s.wake)
+		signalOnce(s.wake)
 	})
 }
 
-// end says that nothing more comes; err is why, nil at the source's own end.
-func (s *Stream) end(err error) {
+// endStream says that nothing more comes; err is why, nil at the source's own end.
+func (s *Stream) endStream(err error) {
 	s.mu.Lock()
 	s.ended, s.err = true, err
 	s.mu.Unlock()
-	signal(s.wake)
+	signalOnce(s.wake)
 }

@@ -101,7 +101,7 @@ func TestMissedIsBounded(t *testing.T) {
 	t.Parallel()
 	m := Missed{First: 1, Types: map[string]int64{}}
 	for i := range 100 {
-		m.add(Event{Line: int64(i + 1), Type: fmt.Sprintf("t%02d", i)})
+		m.addEvent(Event{Line: int64(i + 1), Type: fmt.Sprintf("t%02d", i)})
 	}
 	if len(m.Types) > maxTypes+1 || !strings.Contains(m.String(), "88 other types") {
 		t.Errorf("%d types: %s", len(m.Types), &m)
@@ -206,7 +206,7 @@ func TestLinger(t *testing.T) {
 	go s.Read(t.Context(), r)
 	io.WriteString(w, events(2, "a"))
 	f := <-ring
-	if _, ok, err := s.take(); ok || err != nil {
+	if _, ok, err := s.takeBatch(); ok || err != nil {
 		t.Errorf("a batch before its time, %v", err)
 	}
 	go f()

@@ -75,15 +75,15 @@ type Substrate struct {
 
 // Run holds one session.
 func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission, error) {
-	m := s.model()
+	m := s.newModel()
 	defer m.line.Close()
 	talk := s.Talk
 	talk.Model = s.Model
 	return loop.Run(ctx, "anthropic", m, s.Tools, r, talk)
 }
 
-// model is a connection to the API.
-func (s Substrate) model() *model {
+// newModel returns a connection to the API.
+func (s Substrate) newModel() *model {
 	return &model{s: s, line: endpoint.Open(endpoint.Options{Secret: s.Key, Environ: s.Environ})}
 }
 
@@ -101,18 +101,18 @@ func (m *model) Answer(ctx context.Context, x loop.Exchange) (loop.Reply, error)
 	}
 	ctx, cancel := endpoint.Within(ctx, m.s.Timeout)
 	defer cancel()
-	a, p := m.post(ctx, body, x.Progress)
+	a, p := m.postRequest(ctx, body, x.Progress)
 	switch {
 	case p == nil:
-		return a.reply(m.s.Model), nil
+		return a.loopReply(m.s.Model), nil
 	case ctx.Err() != nil:
 		p = &endpoint.Problem{Err: context.Cause(ctx)}
 	}
 	return loop.Reply{}, m.line.Fault(*p)
 }
 
-// post sends a request and reads its answer, or says why there is none.
-func (m *model) post(ctx context.Context, body []byte, progress func(string)) (*answer, *endpoint.Problem) {
+// postRequest sends a request and reads its answer, or says why there is none.
+func (m *model) postRequest(ctx context.Context, body []byte, progress func(string)) (*answer, *endpoint.Problem) {
 	address := strings.TrimSuffix(cmp.Or(m.s.BaseURL, DefaultBaseURL), "/") + "/v1/messages"
 	status, stream, err := m.line.Post(ctx, address, map[string]string{"Anthropic-Version": version, "X-Api-Key": m.s.Key}, body)
 	if err != nil {
@@ -120,14 +120,14 @@ func (m *model) post(ctx context.Context, body []byte, progress func(string)) (*
 	}
 	defer stream.Close()
 	if status/100 != 2 {
-		return nil, refusal(status, stream)
+		return nil, readRefusal(status, stream)
 	}
 	var a answer
 	for e, err := range sse.Read(stream, &sse.ReadConfig{MaxEventSize: endpoint.DefaultMaxBytes}) {
 		if err != nil {
 			return nil, &endpoint.Problem{Err: err}
 		}
-		if p := a.hear(e.Type, e.Data, progress); p != nil {
+		if p := a.takeEvent(e.Type, e.Data, progress); p != nil {
 			return nil, p
 		}
 		if a.whole {
@@ -146,9 +146,9 @@ func (m *model) post(ctx context.Context, body []byte, progress func(string)) (*
 // mostRefusal bounds what is read of an answer that is no stream.
 const mostRefusal = 64 << 10
 
-// refusal reads an answer that is no stream, which may be the API's or something's on
+// readRefusal reads an answer that is no stream, which may be the API's or something's on
 // the way there.
-func refusal(status int, answer io.Reader) *endpoint.Problem {
+func readRefusal(status int, answer io.Reader) *endpoint.Problem {
 	body, err := io.ReadAll(io.LimitReader(answer, mostRefusal))
 	var said struct{ Error failure }
 	if json.Unmarshal(body, &said) != nil {

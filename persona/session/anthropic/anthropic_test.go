@@ -89,7 +89,7 @@ func TestAnswer(t *testing.T) {
 			t.Parallel()
 			s, _ := serve(t, name)
 			var said strings.Builder
-			got, err := s.model().Answer(t.Context(), exchange(func(p string) { said.WriteString(p) }))
+			got, err := s.newModel().Answer(t.Context(), exchange(func(p string) { said.WriteString(p) }))
 			want.Message.Role, want.Model = loop.Assistant, "acme-large-20260101"
 			if d := cmp.Diff(want, got, cmp.Transformer("text", func(r json.RawMessage) string { return string(r) })); err != nil || d != "" {
 				t.Errorf("%v\n%s", err, d)
@@ -106,7 +106,7 @@ func TestRequest(t *testing.T) {
 	t.Parallel()
 	s, m := serve(t, "two_turns")
 	s.Thinking = "adaptive"
-	if _, err := s.model().Answer(t.Context(), exchange(func(string) {})); err != nil {
+	if _, err := s.newModel().Answer(t.Context(), exchange(func(string) {})); err != nil {
 		t.Fatal(err)
 	}
 	r := m.Heard()[0]
@@ -162,7 +162,7 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := serve(t, name)
-			_, err := s.model().Answer(t.Context(), exchange(func(string) {}))
+			_, err := s.newModel().Answer(t.Context(), exchange(func(string) {}))
 			var got *loop.Fault
 			if !errors.As(err, &got) {
 				t.Fatalf("%v is no fault", err)
@@ -292,21 +292,21 @@ func TestStrangeEvents(t *testing.T) {
 			list = append(slices.Clone(strange), e)
 		}
 		for _, e := range list {
-			if p := a.hear(e[0], e[1], func(string) {}); p != nil {
+			if p := a.takeEvent(e[0], e[1], func(string) {}); p != nil {
 				t.Fatalf("%q: %v", e, p)
 			}
 		}
 	}
-	if r := a.reply(""); !a.whole || r.Message.Text != "hi" || r.Tokens.Input != 100 || r.Tokens.Output != 2 {
+	if r := a.loopReply(""); !a.whole || r.Message.Text != "hi" || r.Tokens.Input != 100 || r.Tokens.Output != 2 {
 		t.Errorf("%+v", r)
 	}
 	for data, kind := range map[string]string{`{"error":{"type":"overloaded_error","message":"Later"}}`: "overloaded_error", "gateway gone": ""} {
-		if p := new(answer).hear("error", data, nil); p == nil || p.Kind != kind || p.Text == "" {
+		if p := new(answer).takeEvent("error", data, nil); p == nil || p.Kind != kind || p.Text == "" {
 			t.Errorf("%s: %+v", data, p)
 		}
 	}
 	for _, data := range []string{`{"type":"content_block_start","index":0,"content_block":null}`, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":5}}`, "{"} {
-		if new(answer).hear("", data, nil) == nil {
+		if new(answer).takeEvent("", data, nil) == nil {
 			t.Errorf("%s is taken", data)
 		}
 	}
@@ -325,9 +325,9 @@ func FuzzHear(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		var a answer
 		for line := range strings.Lines(string(stream)) {
-			_ = a.hear("", strings.TrimPrefix(line, "data: "), func(string) {})
+			_ = a.takeEvent("", strings.TrimPrefix(line, "data: "), func(string) {})
 		}
-		r := a.reply("acme-large")
+		r := a.loopReply("acme-large")
 		if r.Message.Native != nil && !json.Valid(r.Message.Native) {
 			t.Fatalf("%s", r.Message.Native)
 		}

@@ -60,9 +60,9 @@ type delta struct {
 	Stop                      string `json:"stop_reason"`
 }
 
-// hear takes one event by its name and its data. The API may add types of events and of
+// takeEvent takes one event by its name and its data. The API may add types of events and of
 // what they add, whatever these hold; they say nothing to odd.
-func (a *answer) hear(name, data string, progress func(string)) *endpoint.Problem {
+func (a *answer) takeEvent(name, data string, progress func(string)) *endpoint.Problem {
 	data = strings.TrimSpace(data)
 	if data == "" || a.whole {
 		return nil
@@ -102,15 +102,15 @@ func (a *answer) hear(name, data string, progress func(string)) *endpoint.Proble
 		}
 		a.blocks = append(a.blocks, p)
 	default:
-		if err := a.add(of.Type, e, progress); err != nil {
+		if err := a.addContent(of.Type, e, progress); err != nil {
 			return bad(err)
 		}
 	}
 	return nil
 }
 
-// add takes what an event adds to the answer or to one of its blocks.
-func (a *answer) add(typ string, e event, progress func(string)) error {
+// addContent takes what an event adds to the answer or to one of its blocks.
+func (a *answer) addContent(typ string, e event, progress func(string)) error {
 	var is kind
 	var d delta
 	if e.Delta == nil {
@@ -143,9 +143,9 @@ func (a *answer) add(typ string, e event, progress func(string)) error {
 	return nil
 }
 
-// reply is the answer as package loop takes it. asked is the model that was asked.
-func (a *answer) reply(asked string) loop.Reply {
-	r := loop.Reply{Message: loop.Message{Role: loop.Assistant}, Stop: stopOf(a.stop), Model: cmp.Or(a.model, asked), Tokens: a.used.tokens()}
+// loopReply is the answer as package loop takes it. asked is the model that was asked.
+func (a *answer) loopReply(asked string) loop.Reply {
+	r := loop.Reply{Message: loop.Message{Role: loop.Assistant}, Stop: stopOf(a.stop), Model: cmp.Or(a.model, asked), Tokens: a.used.billedTokens()}
 	var text []string
 	var native []json.RawMessage
 	for _, p := range a.blocks {
@@ -156,24 +156,24 @@ func (a *answer) reply(asked string) loop.Reply {
 				continue // which the API would not take back
 			}
 			text = append(text, s)
-			native = append(native, encoded(block{Type: p.Type, Text: s}))
+			native = append(native, encodeJSON(block{Type: p.Type, Text: s}))
 		case "thinking":
-			native = append(native, encoded(struct {
+			native = append(native, encodeJSON(struct {
 				Type      string `json:"type"`
 				Thinking  string `json:"thinking"`
 				Signature string `json:"signature"`
 			}{p.Type, p.Thinking + p.thought.String(), p.Signature + p.signed.String()}))
 		case "tool_use":
-			args := p.arguments()
+			args := p.callArguments()
 			r.Message.Calls = append(r.Message.Calls, loop.ToolCall{ID: p.ID, Name: p.Name, Args: args})
-			native = append(native, encoded(block{Type: p.Type, ID: p.ID, Name: p.Name, Input: object(args)}))
+			native = append(native, encodeJSON(block{Type: p.Type, ID: p.ID, Name: p.Name, Input: objectOrEmpty(args)}))
 		default:
 			native = append(native, p.began)
 		}
 	}
 	r.Message.Text = strings.Join(text, "\n")
 	if len(native) > 0 {
-		r.Message.Native = encoded(native)
+		r.Message.Native = encodeJSON(native)
 	}
 	if len(r.Message.Calls) > 0 && r.Stop == loop.StopEnd {
 		r.Stop = loop.StopTools
@@ -181,8 +181,8 @@ func (a *answer) reply(asked string) loop.Reply {
 	return r
 }
 
-// encoded is a value as JSON with its < and & as they are. Each value here has a JSON.
-func encoded(v any) json.RawMessage {
+// encodeJSON returns a value as JSON with its < and & as they are. Each value here has a JSON.
+func encodeJSON(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -192,8 +192,8 @@ func encoded(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// arguments returns what the model wrote as the arguments of a call, JSON or not.
-func (p *part) arguments() json.RawMessage {
+// callArguments returns what the model wrote as the arguments of a call, JSON or not.
+func (p *part) callArguments() json.RawMessage {
 	if p.args.Len() > 0 {
 		return json.RawMessage(p.args.String())
 	}
@@ -206,8 +206,8 @@ func (p *part) arguments() json.RawMessage {
 // mostTokens is more than any answer has; a larger count is a fault of the server.
 const mostTokens = 1 << 40
 
-// tokens are what an answer is billed for.
-func (u usage) tokens() session.Tokens {
+// billedTokens are what an answer is billed for.
+func (u usage) billedTokens() session.Tokens {
 	count := func(n float64) int64 { return int64(min(max(n, 0), mostTokens)) }
 	return session.Tokens{Input: count(u.Input), Output: count(u.Output), CacheRead: count(u.CacheRead), CacheWrite: count(u.CacheWrite)}
 }

@@ -93,7 +93,7 @@ func (m *model) bodyOf(x loop.Exchange) exchangeBody {
 // messageOf is one message: the API's own where it came from there.
 func messageOf(m loop.Message) message {
 	if m.Role == loop.Assistant {
-		return message{"assistant", assistant(m)}
+		return message{"assistant", assistantBlocks(m)}
 	}
 	out := message{Role: "user"}
 	for _, r := range m.Results {
@@ -111,9 +111,9 @@ func textOf(s string) []block {
 	return []block{{Type: "text", Text: s}}
 }
 
-// assistant are the blocks of an answer, as they came or, where they came from
+// assistantBlocks are the blocks of an answer, as they came or, where they came from
 // elsewhere, rebuilt. The API takes no answer of nothing.
-func assistant(m loop.Message) []block {
+func assistantBlocks(m loop.Message) []block {
 	var blocks []block
 	var native []json.RawMessage
 	if json.Unmarshal(m.Native, &native) == nil && len(native) > 0 {
@@ -126,14 +126,14 @@ func assistant(m loop.Message) []block {
 		blocks = textOf(cmp.Or(m.Text, "(nothing)"))
 	}
 	for _, c := range m.Calls {
-		blocks = append(blocks, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: object(c.Args)})
+		blocks = append(blocks, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: objectOrEmpty(c.Args)})
 	}
 	return blocks
 }
 
-// object is the arguments of a call where they are a JSON object, and an empty one
+// objectOrEmpty is the arguments of a call where they are a JSON object, and an empty one
 // where they are not: the API takes no other.
-func object(args json.RawMessage) json.RawMessage {
+func objectOrEmpty(args json.RawMessage) json.RawMessage {
 	var o map[string]json.RawMessage
 	if json.Unmarshal(args, &o) != nil || o == nil {
 		return json.RawMessage("{}")

@@ -36,8 +36,8 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text is what was kept, with a last line about what was not.
-func (c *capped) text() []byte {
+// keptText is what was kept, with a last line about what was not.
+func (c *capped) keptText() []byte {
 	if c.lost == 0 {
 		return c.b.Bytes()
 	}
@@ -66,11 +66,11 @@ func (c *capped) lastLine() string {
 		}
 		b.WriteString(s)
 	}
-	return "; stderr: " + head(b.String(), maxLine)
+	return "; stderr: " + headOf(b.String(), maxLine)
 }
 
-// head is the first n bytes of a text at most, in whole characters.
-func head(s string, n int) string {
+// headOf is the first n bytes of a text at most, in whole characters.
+func headOf(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -119,9 +119,9 @@ func (m *middle) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// text is what was kept, without credentials. What is cut is cut at the ends of
+// keptText is what was kept, without credentials. What is cut is cut at the ends of
 // lines, so that no half of a credential is left that nobody knows for one.
-func (m *middle) text() []byte {
+func (m *middle) keptText() []byte {
 	tail := append(bytes.Clone(m.tail[m.next:]), m.tail[:m.next]...)
 	if m.lost == 0 {
 		return secrets.Redact(append(bytes.Clone(m.head), tail...))

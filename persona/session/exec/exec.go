@@ -77,7 +77,7 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
 		return e, nil
 	}
-	desk, clear, err := place(ctx, r)
+	desk, clear, err := openDesk(ctx, r)
 	if err != nil {
 		return session.Emission{}, fmt.Errorf("substrate exec: %w", err)
 	}
@@ -86,27 +86,27 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	defer cancel(nil)
 	out := &capped{max: s.maxBytes(), full: func() { cancel(errTooLarge) }}
 	talk := &capped{max: maxTranscript}
-	argv, scripts := s.argv()
-	held, err := s.Cage.Run(ctx, cage.Program{Argv: argv, Dir: desk.Tree, Env: s.environment(desk, r), Stdin: bytes.NewReader(r.Brief),
+	argv, scripts := s.absoluteArgv()
+	held, err := s.Cage.Run(ctx, cage.Program{Argv: argv, Dir: desk.Tree, Env: s.buildEnv(desk, r), Stdin: bytes.NewReader(r.Brief),
 		Stdout: out, Stderr: talk, Desk: desk, Network: s.Network, Read: scripts})
 	var never *cage.NotStarted
 	var unheld *cage.Unheld
 	if errors.As(err, &unheld) || errors.As(err, &never) && ctx.Err() == nil {
 		return session.Emission{}, fmt.Errorf("substrate exec: %w", err)
 	}
-	e := s.outcome(ctx, out, err)
+	e := s.readOutcome(ctx, out, err)
 	if e.Failure == session.BadExit {
 		e.Detail += talk.lastLine()
 	}
-	e.Transcript, e.Sandbox = talk.text(), held.String()
+	e.Transcript, e.Sandbox = talk.keptText(), held.String()
 	return e, nil
 }
 
 // errTooLarge is the cause the context ends with when standard output is full.
 var errTooLarge = errors.New(session.TooLarge)
 
-// outcome reads what was said and how the program ended.
-func (s Substrate) outcome(ctx context.Context, out *capped, err error) session.Emission {
+// readOutcome reads what was said and how the program ended.
+func (s Substrate) readOutcome(ctx context.Context, out *capped, err error) session.Emission {
 	said := out.b.Bytes()
 	e := session.Read(said)
 	var full *cage.Full
@@ -117,10 +117,10 @@ func (s Substrate) outcome(ctx context.Context, out *capped, err error) session.
 		e = session.Fail(session.Interruption(ctx), "")
 	case errors.As(err, &full):
 		e = session.Fail(session.DiskFull, err.Error())
-	case e.Failure == session.Silent && fault(err) != "":
-		e = session.Fail(session.BadExit, fault(err)+" and no declared outcome")
-	case fault(err) != "":
-		e.Detail = strings.TrimPrefix(e.Detail+"; "+fault(err), "; ")
+	case e.Failure == session.Silent && exitFault(err) != "":
+		e = session.Fail(session.BadExit, exitFault(err)+" and no declared outcome")
+	case exitFault(err) != "":
+		e.Detail = strings.TrimPrefix(e.Detail+"; "+exitFault(err), "; ")
 	}
 	e.Raw = said
 	e.Usage.Turns = max(e.Usage.Turns, 1)
@@ -130,8 +130,8 @@ func (s Substrate) outcome(ctx context.Context, out *capped, err error) session.
 	return e
 }
 
-// fault is how the program ended when it did not end well.
-func fault(err error) string {
+// exitFault is how the program ended when it did not end well.
+func exitFault(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -145,9 +145,9 @@ func (s Substrate) maxBytes() int {
 	return DefaultMaxBytes
 }
 
-// place is the session's desk, or an empty one where it has none. clear removes
+// openDesk returns the session's desk, or an empty one where it has none. clear removes
 // that; the session's own is its maker's to remove.
-func place(ctx context.Context, r session.Request) (d session.Desk, clear func(), err error) {
+func openDesk(ctx context.Context, r session.Request) (d session.Desk, clear func(), err error) {
 	if r.Desk != nil {
 		d, err = r.Desk(ctx)
 		return d, func() {}, err
@@ -165,14 +165,14 @@ func place(ctx context.Context, r session.Request) (d session.Desk, clear func()
 	return d, clear, nil
 }
 
-// environment is what the program sees at the desk.
-func (s Substrate) environment(d session.Desk, r session.Request) []string {
+// buildEnv returns what the program sees at the desk.
+func (s Substrate) buildEnv(d session.Desk, r session.Request) []string {
 	env := append(s.allowedEnviron(), "HOME="+d.Home, "TMPDIR="+d.Temp, "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.Tree),
 		"ODD_RUN="+r.Run, "ODD_TASK="+r.Task)
 	if r.Step != "" {
 		env = append(env, "ODD_STEP="+r.Step)
 	}
-	set := caches(d)
+	set := cacheDirs(d)
 	if d.Cache != "" {
 		set["GOMODCACHE"], set["GOFLAGS"] = filepath.Join(d.Cache, "go-mod"), "-modcacherw"
 		set["GOPROXY"] = (&url.URL{Scheme: "file", Path: Modules(s.Environ)}).String() + "|direct"
@@ -185,10 +185,10 @@ func (s Substrate) environment(d session.Desk, r session.Request) []string {
 	return env
 }
 
-// argv takes the relative parts of Argv from Dir, because the program does not
+// absoluteArgv takes the relative parts of Argv from Dir, because the program does not
 // start there. scripts are those parts, which it must read, with the folders they
 // lie in; but for Dir itself, which holds more than programs.
-func (s Substrate) argv() (argv, scripts []string) {
+func (s Substrate) absoluteArgv() (argv, scripts []string) {
 	argv = slices.Clone(s.Argv)
 	for i, a := range argv {
 		if strings.HasPrefix(a, "./") || strings.HasPrefix(a, "../") ||
@@ -208,16 +208,16 @@ func (s Substrate) allowedEnviron() []string {
 	var env []string
 	for _, kv := range s.Environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if name == "PATH" || name == "LANG" || slices.Contains(s.Env, name) && !private(name) {
+		if name == "PATH" || name == "LANG" || slices.Contains(s.Env, name) && !isPrivate(name) {
 			env = append(env, kv)
 		}
 	}
 	return env
 }
 
-// private reports a name that odd sets, or that would point git elsewhere than
+// isPrivate reports a name that odd sets, or that would point git elsewhere than
 // at the desk; none is let through.
-func private(name string) bool {
+func isPrivate(name string) bool {
 	switch name {
 	case "HOME", "TMPDIR", "ODD_RUN", "ODD_TASK", "ODD_STEP", "GIT_CEILING_DIRECTORIES", "GIT_DIR", "GIT_WORK_TREE",
 		"GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES":
@@ -229,13 +229,13 @@ func private(name string) bool {
 // Place is where a session's programs work: its desk, or an empty one where it has
 // none. clear removes that; the session's own is its maker's to remove.
 func Place(ctx context.Context, r session.Request) (d session.Desk, clear func(), err error) {
-	return place(ctx, r)
+	return openDesk(ctx, r)
 }
 
 // Surroundings are what an agent's program sees of the environment at a desk: PATH,
 // LANG and those of names that environ has, and what odd sets.
 func Surroundings(environ, names []string, d session.Desk, r session.Request) []string {
-	return Substrate{Environ: environ, Env: names}.environment(d, r)
+	return Substrate{Environ: environ, Env: names}.buildEnv(d, r)
 }
 
 // Talk keeps the beginning of what a program says on its standard error.
@@ -252,11 +252,11 @@ func (t *Talk) Write(p []byte) (int, error) { return t.c.Write(p) }
 func (t *Talk) LastLine() string { return t.c.lastLine() }
 
 // Text is all that was kept, without credentials, and says where it was cut.
-func (t *Talk) Text() []byte { return secrets.Redact(t.c.text()) }
+func (t *Talk) Text() []byte { return secrets.Redact(t.c.keptText()) }
 
 // Words takes the relative parts of a command, as odd.toml has it, from dir: those
 // that start with "./" or "../", and a first one with a slash. read is what the
 // program must read of them.
 func Words(argv []string, dir string) (words, read []string) {
-	return Substrate{Argv: argv, Dir: dir}.argv()
+	return Substrate{Argv: argv, Dir: dir}.absoluteArgv()
 }

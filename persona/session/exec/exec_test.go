@@ -292,7 +292,7 @@ func TestArgvIsTakenFromDir(t *testing.T) {
 	t.Parallel()
 	s := Substrate{Dir: "/repo", Argv: []string{"tools/run", "./a", "../b", "c/d", "/e", "--f=./g"}}
 	want := []string{"/repo/tools/run", "/repo/a", "/b", "c/d", "/e", "--f=./g"}
-	argv, scripts := s.argv()
+	argv, scripts := s.absoluteArgv()
 	if d := cmp.Diff(want, argv); d != "" {
 		t.Errorf("argv (-want +got):\n%s", d)
 	}

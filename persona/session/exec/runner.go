@@ -66,7 +66,7 @@ func Run(ctx context.Context, c Command) Result {
 	desk.Tree = c.Tree
 	held, err := c.Cage.Run(ctx, cage.Program{Argv: c.Argv, Dir: dir, Env: c.Env, Stdin: bytes.NewReader(c.Input), Stdout: out, Stderr: out, Desk: desk, Network: c.Network, Write: c.Write})
 	r := resultOf(ctx, err)
-	r.Held, r.Output = held, out.text()
+	r.Held, r.Output = held, out.keptText()
 	return r
 }
 
@@ -116,11 +116,11 @@ func Environment(environ, names []string, d session.Desk, run string) []string {
 		"GOMODCACHE": moduleCache(user), "GOCACHE": cmp.Or(user["GOCACHE"], path.Join(cacheHome(user), "go-build")),
 	}
 	for _, name := range append([]string{"PATH", "LANG", "LC_ALL"}, names...) {
-		if value, there := user[name]; there && !private(name) {
+		if value, there := user[name]; there && !isPrivate(name) {
 			set[name] = value
 		}
 	}
-	for name, dir := range caches(d) {
+	for name, dir := range cacheDirs(d) {
 		if !slices.Contains(names, name) {
 			set[name] = dir
 		}
@@ -134,10 +134,10 @@ func Environment(environ, names []string, d session.Desk, run string) []string {
 	return env
 }
 
-// caches are where tools keep what a later desk uses again, by the name of the
+// cacheDirs are where tools keep what a later desk uses again, by the name of the
 // variable that says so. A hostile check or agent could leave something there for the
 // next one, but nothing for the user.
-func caches(d session.Desk) map[string]string {
+func cacheDirs(d session.Desk) map[string]string {
 	all := map[string]string{"GOCACHE": "go-build", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip", "UV_CACHE_DIR": "uv", "CARGO_HOME": "cargo"}
 	for name, dir := range all {
 		if all[name] = path.Join(d.Cache, dir); d.Cache == "" {

@@ -150,7 +150,7 @@ func TestMiddle(t *testing.T) {
 			}
 			all = append(all, p...)
 		}
-		got := m.text()
+		got := m.keptText()
 		if len(all) <= 2*m.half {
 			if !bytes.Equal(got, all) {
 				rt.Fatalf("%q, want %q", got, all)

@@ -16,9 +16,9 @@ import (
 // says why it is none: it lies outside or behind a symbolic link, or is there and no plain
 // file. The file need not be there.
 func Within(tree, from, name string) (string, error) {
-	rel, ok := below(tree, from, name)
+	rel, ok := pathBelow(tree, from, name)
 	if !ok {
-		return "", outside("%q is no path of a file below the tree", name)
+		return "", outsideError("%q is no path of a file below the tree", name)
 	}
 	root, err := os.OpenRoot(tree)
 	if err != nil {
@@ -33,15 +33,15 @@ func Within(tree, from, name string) (string, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return rel, nil
 		case err != nil:
-			return "", outside("%q: %v", name, err)
+			return "", outsideError("%q: %v", name, err)
 		case last && !st.Mode().IsRegular(), !last && !st.IsDir():
-			return "", outside("%q: %s is a link, or no plain file in plain folders", name, filepath.ToSlash(at))
+			return "", outsideError("%q: %s is a link, or no plain file in plain folders", name, filepath.ToSlash(at))
 		}
 	}
 	return rel, nil
 }
 
-func outside(format string, args ...any) error {
+func outsideError(format string, args ...any) error {
 	return policy.Refuse("path_outside_repo", format, args...)
 }
 
@@ -53,9 +53,9 @@ func FollowLinks(at string) string {
 	return at
 }
 
-// below takes a name by its letters: the tree by either of its own names, if there
+// pathBelow takes a name by its letters: the tree by either of its own names, if there
 // is a symbolic link on the way to it.
-func below(tree, from, name string) (rel string, ok bool) {
+func pathBelow(tree, from, name string) (rel string, ok bool) {
 	if name == "" || !utf8.ValidString(name) || strings.ContainsRune(name, 0) || strings.HasPrefix(name, "~") {
 		return "", false
 	}

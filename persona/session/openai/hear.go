@@ -28,11 +28,11 @@ type call struct {
 	args     strings.Builder
 }
 
-// hear takes one piece. Of several answers to one question only the first counts.
-func (a *answer) hear(c sdk.ChatCompletionStreamResponse, progress func(string)) {
+// takeChunk takes one piece. Of several answers to one question only the first counts.
+func (a *answer) takeChunk(c sdk.ChatCompletionStreamResponse, progress func(string)) {
 	a.model = cmp.Or(c.Model, a.model)
 	if c.Usage != nil {
-		a.tokens = tokens(*c.Usage)
+		a.tokens = billedTokens(*c.Usage)
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
@@ -44,10 +44,10 @@ func (a *answer) hear(c sdk.ChatCompletionStreamResponse, progress func(string))
 		}
 		a.refusal.WriteString(choice.Delta.Refusal)
 		for _, d := range choice.Delta.ToolCalls {
-			a.piece(d)
+			a.takeCallPiece(d)
 		}
 		if f := choice.Delta.FunctionCall; f != nil {
-			a.piece(sdk.ToolCall{Function: *f})
+			a.takeCallPiece(sdk.ToolCall{Function: *f})
 		}
 		if choice.FinishReason != "" && choice.FinishReason != sdk.FinishReasonNull {
 			a.finish = choice.FinishReason
@@ -55,9 +55,9 @@ func (a *answer) hear(c sdk.ChatCompletionStreamResponse, progress func(string))
 	}
 }
 
-// piece takes one piece of a call.
-func (a *answer) piece(d sdk.ToolCall) {
-	c := a.of(d)
+// takeCallPiece takes one piece of a call.
+func (a *answer) takeCallPiece(d sdk.ToolCall) {
+	c := a.findCall(d)
 	if c == nil {
 		c = &call{index: -1}
 		if d.Index != nil {
@@ -69,8 +69,8 @@ func (a *answer) piece(d sdk.ToolCall) {
 	c.args.WriteString(d.Function.Arguments)
 }
 
-// of is the call that a piece belongs to, nil for the first piece of another.
-func (a *answer) of(d sdk.ToolCall) *call {
+// findCall returns the call that a piece belongs to, nil for the first piece of another.
+func (a *answer) findCall(d sdk.ToolCall) *call {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		c := a.calls[i]
 		switch {
@@ -91,10 +91,10 @@ func (a *answer) of(d sdk.ToolCall) *call {
 	return nil
 }
 
-// reply is the answer as package loop takes it: to the model that was asked, at
+// loopReply is the answer as package loop takes it: to the model that was asked, at
 // the end of a conversation of so many messages.
-func (a *answer) reply(asked string, length int) loop.Reply {
-	r := loop.Reply{Message: loop.Message{Role: loop.Assistant, Text: a.text.String()}, Stop: a.stop(), Model: cmp.Or(a.model, asked), Tokens: a.tokens}
+func (a *answer) loopReply(asked string, length int) loop.Reply {
+	r := loop.Reply{Message: loop.Message{Role: loop.Assistant, Text: a.text.String()}, Stop: a.stopReason(), Model: cmp.Or(a.model, asked), Tokens: a.tokens}
 	if a.refusal.Len() > 0 {
 		r.Message.Text = strings.TrimPrefix(r.Message.Text+"\n"+a.refusal.String(), "\n")
 	}
@@ -109,9 +109,9 @@ func (a *answer) reply(asked string, length int) loop.Reply {
 	return r
 }
 
-// tokens are what an answer is billed for; what the cache gave is part of the
+// billedTokens are what an answer is billed for; what the cache gave is part of the
 // prompt's.
-func tokens(u sdk.Usage) session.Tokens {
+func billedTokens(u sdk.Usage) session.Tokens {
 	t := session.Tokens{Input: int64(max(u.PromptTokens, 0)), Output: int64(max(u.CompletionTokens, 0))}
 	if d := u.PromptTokensDetails; d != nil {
 		t.CacheRead = min(int64(max(d.CachedTokens, 0)), t.Input)
@@ -120,8 +120,8 @@ func tokens(u sdk.Usage) session.Tokens {
 	return t
 }
 
-// stop is why an answer ended.
-func (a *answer) stop() loop.Stop {
+// stopReason is why an answer ended.
+func (a *answer) stopReason() loop.Stop {
 	switch {
 	case a.finish == sdk.FinishReasonContentFilter, a.refusal.Len() > 0:
 		return loop.StopRefusal

@@ -90,15 +90,15 @@ func Hosted(base string) bool {
 
 // Run holds one session.
 func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission, error) {
-	m := s.model()
+	m := s.newModel()
 	defer m.line.Close()
 	talk := s.Talk
 	talk.Model = s.Model
 	return loop.Run(ctx, "openai", m, s.Tools, r, talk)
 }
 
-// model is a connection to the server.
-func (s Substrate) model() *model {
+// newModel returns a connection to the server.
+func (s Substrate) newModel() *model {
 	m := &model{s: s, line: endpoint.Open(endpoint.Options{Secret: s.Key, Environ: s.Environ})}
 	c := sdk.DefaultConfig(s.Key)
 	c.BaseURL, c.HTTPClient, c.EmptyMessagesLimit = cmp.Or(s.BaseURL, DefaultBaseURL), m.line, emptyLines
@@ -125,9 +125,9 @@ type model struct {
 func (m *model) Answer(ctx context.Context, x loop.Exchange) (loop.Reply, error) {
 	ctx, cancel := endpoint.Within(ctx, m.s.Timeout)
 	defer cancel()
-	stream, err := m.api.CreateChatCompletionStream(ctx, m.request(x))
+	stream, err := m.api.CreateChatCompletionStream(ctx, m.buildRequest(x))
 	if err != nil {
-		return loop.Reply{}, m.line.Fault(problem(ctx, err))
+		return loop.Reply{}, m.line.Fault(readProblem(ctx, err))
 	}
 	defer stream.Close()
 	var a answer
@@ -137,20 +137,20 @@ func (m *model) Answer(ctx context.Context, x loop.Exchange) (loop.Reply, error)
 			break
 		}
 		if err != nil {
-			return loop.Reply{}, m.line.Fault(problem(ctx, err))
+			return loop.Reply{}, m.line.Fault(readProblem(ctx, err))
 		}
-		if a.hear(chunk, x.Progress); len(a.calls) > mostCalls {
+		if a.takeChunk(chunk, x.Progress); len(a.calls) > mostCalls {
 			return loop.Reply{}, m.line.Fault(endpoint.Problem{Kind: "server_error", Text: fmt.Sprintf("the answer asks for more than %d calls", mostCalls)})
 		}
 	}
 	if a.finish == "" {
 		return loop.Reply{}, m.line.Fault(endpoint.Problem{Err: errors.New("the answer broke off before its end")})
 	}
-	return a.reply(m.s.Model, len(x.Messages)), nil
+	return a.loopReply(m.s.Model, len(x.Messages)), nil
 }
 
-// problem reads an error of the library.
-func problem(ctx context.Context, err error) endpoint.Problem {
+// readProblem reads an error of the library.
+func readProblem(ctx context.Context, err error) endpoint.Problem {
 	var api *sdk.APIError
 	var other *sdk.RequestError
 	switch {
@@ -183,8 +183,8 @@ func serverError(body []byte) string {
 	return string(body)
 }
 
-// request is an exchange as servers take it.
-func (m *model) request(x loop.Exchange) sdk.ChatCompletionRequest {
+// buildRequest returns an exchange as servers take it.
+func (m *model) buildRequest(x loop.Exchange) sdk.ChatCompletionRequest {
 	r := sdk.ChatCompletionRequest{Model: m.s.Model, StreamOptions: &sdk.StreamOptions{IncludeUsage: true}}
 	switch {
 	case m.s.MaxTokensKey == MaxCompletionTokens, m.s.MaxTokensKey == "" && Hosted(m.s.BaseURL):
@@ -197,7 +197,7 @@ func (m *model) request(x loop.Exchange) sdk.ChatCompletionRequest {
 		r.Messages = append(r.Messages, sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleSystem, Content: x.System})
 	}
 	for _, msg := range x.Messages {
-		r.Messages = append(r.Messages, messages(msg)...)
+		r.Messages = append(r.Messages, splitMessage(msg)...)
 	}
 	for _, t := range x.Tools {
 		r.Tools = append(r.Tools, sdk.Tool{Type: sdk.ToolTypeFunction, Function: &sdk.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Schema}})
@@ -205,13 +205,13 @@ func (m *model) request(x loop.Exchange) sdk.ChatCompletionRequest {
 	return r
 }
 
-// messages are one message: the results of calls are one each. A message of
+// splitMessage returns one message: the results of calls are one each. A message of
 // nothing is refused by many, so that nothing has a text too.
-func messages(m loop.Message) []sdk.ChatCompletionMessage {
+func splitMessage(m loop.Message) []sdk.ChatCompletionMessage {
 	if m.Role == loop.Assistant {
 		out := sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleAssistant, Content: m.Text}
 		for _, c := range m.Calls {
-			out.ToolCalls = append(out.ToolCalls, sdk.ToolCall{ID: c.ID, Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: cmp.Or(c.Name, "unnamed"), Arguments: object(c.Args)}})
+			out.ToolCalls = append(out.ToolCalls, sdk.ToolCall{ID: c.ID, Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: cmp.Or(c.Name, "unnamed"), Arguments: objectOrEmpty(c.Args)}})
 		}
 		if len(out.ToolCalls) == 0 {
 			out.Content = cmp.Or(out.Content, nothing)
@@ -231,9 +231,9 @@ func messages(m loop.Message) []sdk.ChatCompletionMessage {
 // nothing stands where a message has no text.
 const nothing = "(nothing)"
 
-// object is the arguments of a call where they are a JSON object, and an empty one
+// objectOrEmpty is the arguments of a call where they are a JSON object, and an empty one
 // where they are not.
-func object(args json.RawMessage) string {
+func objectOrEmpty(args json.RawMessage) string {
 	var o map[string]json.RawMessage
 	if json.Unmarshal(args, &o) != nil || o == nil {
 		return "{}"

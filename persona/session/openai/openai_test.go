@@ -96,7 +96,7 @@ func TestAnswer(t *testing.T) {
 			t.Parallel()
 			s, _ := serve(t, name)
 			var said strings.Builder
-			got, err := s.model().Answer(t.Context(), exchange(func(p string) { said.WriteString(p) }))
+			got, err := s.newModel().Answer(t.Context(), exchange(func(p string) { said.WriteString(p) }))
 			want.Message.Role, want.Model = loop.Assistant, cmp.Or(want.Model, "acme-mini-2026")
 			if d := gocmp.Diff(want, got, gocmp.Transformer("text", func(r json.RawMessage) string { return string(r) })); err != nil || d != "" {
 				t.Errorf("%v\n%s", err, d)
@@ -111,7 +111,7 @@ func TestAnswer(t *testing.T) {
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	s, m := serve(t, "two_turns")
-	if _, err := s.model().Answer(t.Context(), exchange(func(string) {})); err != nil {
+	if _, err := s.newModel().Answer(t.Context(), exchange(func(string) {})); err != nil {
 		t.Fatal(err)
 	}
 	r := m.Heard()[0]
@@ -150,8 +150,8 @@ func TestRequestVaries(t *testing.T) {
 		{"https://api.openai.com/v1", "", true}, {"", "", true}, {"https://api.openai.com/v1", MaxTokens, false},
 		{"https://api.openai.com.example.org/v1", "", false}, {"http://127.0.0.1:8080/v1", "", false}, {"http://127.0.0.1:8080/v1", MaxCompletionTokens, true},
 	} {
-		m := Substrate{Model: "acme-mini", BaseURL: c.base, MaxTokensKey: c.key}.model()
-		r := m.request(exchange(nil))
+		m := Substrate{Model: "acme-mini", BaseURL: c.base, MaxTokensKey: c.key}.newModel()
+		r := m.buildRequest(exchange(nil))
 		body, err := json.Marshal(r)
 		if err != nil || strings.Contains(string(body), `"max_completion_tokens":512`) != c.completion || strings.Contains(string(body), `"max_tokens":512`) == c.completion {
 			t.Errorf("%+v: %s %v", c, body, err)
@@ -159,7 +159,7 @@ func TestRequestVaries(t *testing.T) {
 	}
 	s, m := serve(t, "no_usage")
 	s.Key = ""
-	if _, err := s.model().Answer(t.Context(), exchange(func(string) {})); err != nil || m.Heard()[0].Header.Values("Authorization") != nil {
+	if _, err := s.newModel().Answer(t.Context(), exchange(func(string) {})); err != nil || m.Heard()[0].Header.Values("Authorization") != nil {
 		t.Errorf("%v, %v", err, m.Heard()[0].Header)
 	}
 }
@@ -188,7 +188,7 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := serve(t, name)
-			_, err := s.model().Answer(t.Context(), exchange(func(string) {}))
+			_, err := s.newModel().Answer(t.Context(), exchange(func(string) {}))
 			var got *loop.Fault
 			if !errors.As(err, &got) {
 				t.Fatalf("%v is no fault", err)
@@ -317,7 +317,7 @@ func TestFlood(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	s := Substrate{Model: "acme-mini", BaseURL: srv.URL}
-	_, err := s.model().Answer(t.Context(), exchange(func(string) {}))
+	_, err := s.newModel().Answer(t.Context(), exchange(func(string) {}))
 	var f *loop.Fault
 	if !errors.As(err, &f) || f.Class != session.ServerError || !f.Charged || !strings.Contains(f.Detail, "more than 4096 calls") {
 		t.Errorf("%v", err)

@@ -42,11 +42,11 @@ func FuzzHear(f *testing.F) {
 		for _, s := range []string{one, two} {
 			var c sdk.ChatCompletionStreamResponse
 			if json.Unmarshal([]byte(s), &c) == nil {
-				a.hear(c, func(string) {})
+				a.takeChunk(c, func(string) {})
 			}
 		}
 		ids := map[string]bool{}
-		for _, c := range a.reply("m", 1).Message.Calls {
+		for _, c := range a.loopReply("m", 1).Message.Calls {
 			if c.ID == "" || ids[c.ID] || len(c.Args) == 0 {
 				t.Fatalf("%q, %q: %+v", one, two, c)
 			}
