@@ -336,7 +336,7 @@ func (s *snapshot) askedChange(c *claim, base fs.FS) *invoke.Asked {
 	l, law := lint.Limits{}.Filled(), s.cfg.Pipeline
 	_, err := fs.Stat(base, "go.mod")
 	return &invoke.Asked{
-		Paths: c.task.Paths, Root: s.cfg.Root, Base: string(c.base), Commands: commandsOf(law, c.task), GoChecks: err == nil && len(law.Validate) == 0, Files: s.filesMeantBy(c.task.Paths, base),
+		Paths: c.task.Paths, Root: s.cfg.Root, Base: string(c.base), Commands: commandsOf(law, c.task), GoChecks: err == nil && len(law.Validate) == 0, Files: s.filesMeantBy(c.task, base),
 		Limits: fmt.Sprintf("The change may hold %d files of %d bytes each, %d bytes in all.", l.Files, l.FileBytes, l.TotalBytes),
 	}
 }
@@ -353,23 +353,49 @@ func commandsOf(law config.Pipeline, t board.Task) [][]string {
 	return out
 }
 
-// filesMeantBy returns the files of the base that globs mean, in order of path; large ones,
-// and those behind the first of them, are pointers.
-func (s *snapshot) filesMeantBy(globs []string, base fs.FS) []invoke.File {
-	var out []invoke.File
+// filesMeantBy returns the files of the base that the paths of t mean, in order of path. Those
+// that share the most words with t have their text, as far as changeTexts goes; what stands in
+// the part of its inputs has none here.
+func (s *snapshot) filesMeantBy(t board.Task, base fs.FS) []invoke.File {
+	words := topicWords(strings.Join(append([]string{t.Title, taskBody(t)}, t.Acceptance...), "\n"))
+	var names []string
 	_ = fs.WalkDir(base, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil
-		case len(out) == maxInputs:
-			return fs.SkipAll
 		case e.IsDir() && name == s.cfg.Root:
 			return fs.SkipDir
-		case !e.Type().IsRegular() || !policy.MatchAnyGlob(globs, name):
-			return nil
+		case e.Type().IsRegular() && policy.MatchAnyGlob(t.Paths, name):
+			names = append(names, name)
 		}
-		out = append(out, readInput(base, name)...)
 		return nil
 	})
+	slices.SortStableFunc(names, func(a, b string) int { return countWordsIn(b, words) - countWordsIn(a, words) })
+	given, score, size := map[string]bool{}, map[string]int{}, 0
+	for _, f := range inputFiles(base, t.Inputs) {
+		given[f.Path] = true
+	}
+	var out []invoke.File
+	for _, name := range first(names, maxInputs) {
+		for _, f := range readInput(base, name) {
+			score[name] = 2*countWordsIn(name, words) + countWordsIn(string(f.Text), words)
+			if given[name] {
+				f.Text = nil
+			}
+			size += len(f.Text)
+			out = append(out, f)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b invoke.File) int { return score[b.Path] - score[a.Path] })
+	for i, room := 0, changeTexts; size > changeTexts && i < len(out); i++ {
+		if score[out[i].Path] == 0 || len(out[i].Text) > room {
+			out[i].Text = nil
+		}
+		room -= len(out[i].Text)
+	}
+	slices.SortFunc(out, func(a, b invoke.File) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
+
+// changeTexts is how many bytes of files that a task may change stand in its brief: enough for a
+// small task's, and little of what each turn of a session costs. The session reads the rest itself.
+const changeTexts = 32 << 10

@@ -1,9 +1,12 @@
 package drain
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
 )
@@ -49,6 +52,40 @@ func TestFindingsAreAboutWhatWasShown(t *testing.T) {
 		made := deliver.Deliverable{Schema: deliver.SchemaFindings, Findings: &deliver.Findings{Artifact: "docs/b.md"}}
 		if (&drain{}).contracts().nameArtifact(&made, c.under); made.Artifact() != c.want {
 			t.Errorf("%+v: about %s, want %s", c.under, made.Artifact(), c.want)
+		}
+	}
+}
+
+// A brief has the texts of all files that a task may change where they are few, and of many
+// those that are about the task. No text stands twice, and every file is named.
+func TestFilesMeantBy(t *testing.T) {
+	t.Parallel()
+	text := func(words string, size int) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(words + strings.Repeat(" x", size/2))}
+	}
+	for _, c := range []struct {
+		name   string
+		inputs []string
+		files  fstest.MapFS
+		want   string // the files, those without text in brackets
+	}{
+		{"few", nil, fstest.MapFS{"src/b.go": text("gulls", 100), "src/a.go": text("none", 100), "docs/c.md": text("tides", 9), "k/d.go": text("tides", 9)}, "src/a.go src/b.go"},
+		{"an input", []string{"src/a.go"}, fstest.MapFS{"src/a.go": text("tides", 100), "src/b.go": text("", 100)}, "(src/a.go) src/b.go"},
+		{"many", nil, fstest.MapFS{"src/a.go": text("none", 20_000), "src/b.go": text("of tides and gulls", 20_000), "src/c.go": text("tide", 10_000), "src/d.go": text("gulls", 9_000)}, "(src/a.go) src/b.go src/c.go (src/d.go)"},
+		{"by its name", nil, fstest.MapFS{"src/a.go": text("tides", 20_000), "src/tides.go": text("", 20_000)}, "(src/a.go) src/tides.go"},
+		{"none about it", nil, fstest.MapFS{"src/a.go": text("", 20_000), "src/b.go": text("", 20_000)}, "(src/a.go) (src/b.go)"},
+	} {
+		s := &snapshot{cfg: config.Config{}}
+		s.cfg.Root = "k"
+		var got []string
+		for _, f := range s.filesMeantBy(board.Task{Row: board.Row{Title: "Count the gulls by tides"}, Paths: []string{"src/**", "k/**"}, Inputs: c.inputs}, c.files) {
+			if f.Text == nil {
+				f.Path = "(" + f.Path + ")"
+			}
+			got = append(got, f.Path)
+		}
+		if list := strings.Join(got, " "); list != c.want {
+			t.Errorf("%s: %s, want %s", c.name, list, c.want)
 		}
 	}
 }

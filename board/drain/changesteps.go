@@ -90,7 +90,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 
 func (q *asking) briefFiles() []string {
 	var out []string
-	for _, f := range slices.Concat(q.d.at.filesMeantBy(q.c.task.Paths, q.req.Files), q.read) {
+	for _, f := range slices.Concat(q.d.at.filesMeantBy(q.c.task, q.req.Files), inputFiles(q.req.Files, q.c.task.Inputs), q.read) {
 		if f.Text != nil {
 			out = append(out, f.Path)
 		}

@@ -110,9 +110,14 @@ var functionWords = strings.Fields("about after again also been before between b
 	"under until upon very want were what when where which while will with within without would your")
 
 // countWords returns how many of the words stand in the title, the description or the body of
-// an atom, a plural's ending aside.
+// an atom.
 func countWords(a *okf.Atom, words []string) int {
-	text, n := strings.ToLower(a.Title+"\n"+a.Description+"\n"+string(a.Body())), 0
+	return countWordsIn(a.Title+"\n"+a.Description+"\n"+string(a.Body()), words)
+}
+
+// countWordsIn returns how many of the words stand in a text, a plural's ending aside.
+func countWordsIn(text string, words []string) (n int) {
+	text = strings.ToLower(text)
 	for _, w := range words {
 		if len(w) > 4 {
 			w = strings.TrimSuffix(w, "s")

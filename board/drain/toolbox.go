@@ -29,7 +29,7 @@ func (a *attempt) equipSession(req *session.Request, k *desk) {
 		req.Desk = k.makeTree
 	}
 	req.Allow = a.w.grant.Allow
-	req.Given = inlinedPaths(a.w.brief.Text, append(a.d.at.filesMeantBy(a.c.task.Paths, req.Files), inputFiles(req.Files, req.Inputs)...))
+	req.Given = inlinedPaths(a.w.brief.Text, append(a.d.at.filesMeantBy(a.c.task, req.Files), inputFiles(req.Files, req.Inputs)...))
 	if a.d.given == nil {
 		req.History, req.Checks = newHistory(a.d.repo, a.c.base), a.d.at.checkCommands(a.c.task)
 		if req.Desk != nil {

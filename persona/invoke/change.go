@@ -2,6 +2,7 @@ package invoke
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/persona/session"
@@ -45,6 +46,9 @@ func (b *Brief) addChange(a *Asked) {
 		if a.GoChecks {
 			s.WriteString("- go build, go vet and go test of the packages whose Go files change\n")
 		}
+	}
+	if slices.ContainsFunc(a.Files, func(f File) bool { return f.Text == nil }) {
+		s.WriteString("\nThe part \"files\" lists the files that are there. Few have their text in this brief, those that share most words with\nthe task; read the others yourself, with your tools or in your working tree.\n")
 	}
 	s.WriteString("\n" + formChange)
 	b.addPart("change", s.String(), capChange)
