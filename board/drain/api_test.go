@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 )
 
@@ -48,6 +49,39 @@ func TestEquipped(t *testing.T) {
 			if no != nil && !strings.Contains(no.Text, s) {
 				t.Errorf("%s: %q does not say %q", c.name, no.Text, s)
 			}
+		}
+	}
+}
+
+// A person sees who would get something of a session, and what, before it begins.
+func TestListReceivers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		toml    string
+		servers []string
+		want    []string
+	}{
+		{"substrate = \"extract\"\n[toolbox]\nweb_hosts = [\"sea.example\"]", []string{"sea"}, nil},
+		{"substrate = \"exec\"\n[substrate.exec]\nargv = [\"mine\", \"-x\"]", nil, []string{`the program "mine -x" on this machine; network: `}},
+		{"substrate = \"claude\"", nil, []string{`the program "claude" on this machine`}},
+		{"substrate = \"anthropic\"\nmodel = \"m\"", nil, []string{"https://api.anthropic.com, model m, with the key in ANTHROPIC_API_KEY"}},
+		{"substrate = \"openai\"\n[substrate.openai]\nmodel = \"o\"\nkey_env = \"MINE\"\nbase_url = \"http://[::1]:1/v1\"\n[toolbox]\nweb_hosts = [\"sea.example\", \"air.example\"]", []string{"sea"},
+			[]string{"http://[::1]:1/v1, model o, with the key in MINE", "MCP server sea: run --it", "sea.example, air.example"}},
+		{"substrate = \"exec\"\nfallback = [\"anthropic\"]\n[substrate.anthropic]\nmodel = \"m\"\n[substrate.exec]\nargv = [\"mine\"]\n[toolbox]\nweb_hosts = [\"sea.example\"]", []string{"air"},
+			[]string{`the program "mine"`, "https://api.anthropic.com, model m, with the key in ANTHROPIC_API_KEY, if exec cannot be reached", "MCP server air: https://air.example"}},
+	} {
+		cfg, err := config.Parse("odd.toml", []byte("[session]\n"+c.toml+"\n[[mcp]]\nname = \"sea\"\nargv = [\"run\", \"--it\"]\ntools = [\"*\"]\n[[mcp]]\nname = \"air\"\nurl = \"https://air.example\"\ntools = [\"*\"]\n"))
+		if err != nil {
+			t.Fatal(c.toml, err)
+		}
+		got := (&snapshot{cfg: cfg}).listReceivers(board.Task{}, c.servers)
+		for i, r := range got {
+			if i >= len(c.want) || !strings.HasPrefix(r.To, c.want[i]) || r.Gets == "" {
+				t.Errorf("%s: %+v", c.toml, r)
+			}
+		}
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %d receivers, want %d", c.toml, len(got), len(c.want))
 		}
 	}
 }

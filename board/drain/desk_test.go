@@ -71,6 +71,53 @@ func TestDeskIsThePinnedBase(t *testing.T) {
 }
 
 // One session has one desk, however often it is asked for.
+// A person sees what a session changed so far, of one path or of all.
+func TestDiffOfADesk(t *testing.T) {
+	t.Parallel()
+	var w *world
+	w = atDesk(t, func(d session.Desk) {
+		for name, text := range map[string]string{"a.txt": "one\n", "b.txt": "two\n"} {
+			if err := os.WriteFile(filepath.Join(d.Tree, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	tip, err := w.repo.Ref("refs/heads/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bw := newDrain(w.repo, w.o)
+	bw.at = w.fresh()
+	k := &desk{d: bw, base: tip}
+	if got, err := k.diff(t.Context(), ""); got != "" || err != nil {
+		t.Errorf("before anybody asks for the desk: %q, %v", got, err)
+	}
+	d, err := k.makeTree(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := k.diff(t.Context(), ""); got != "" || err != nil || d.Cache != "" {
+		t.Errorf("of a new desk: %q, %v; its cache, where nothing holds programs: %q", got, err, d.Cache)
+	}
+	if _, err := w.answer(t.Context(), session.Request{Desk: func(context.Context) (session.Desk, error) { return d, nil }}); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"": "+one +two", "a.txt": "+one", "c.txt": ""} {
+		got, err := k.diff(t.Context(), path)
+		if both := strings.Contains(got, "+one") == strings.Contains(want, "one") && strings.Contains(got, "+two") == strings.Contains(want, "two"); err != nil || !both {
+			t.Errorf("of %q: %q, %v", path, got, err)
+		}
+	}
+	bw.Cage.Self = []string{"odd", "cage"}
+	if held, err := k.makeTree(t.Context()); err != nil || !strings.HasSuffix(held.Cache, agentCache) || len(held.Read) != len(d.Read)+1 {
+		t.Errorf("where programs are held: %+v, %v", held, err)
+	}
+	if err := k.resetTree(); err != nil || k.s != nil {
+		t.Error(err)
+	}
+	w.empty()
+}
+
 func TestDeskStaysOverATurn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, paid, "t")

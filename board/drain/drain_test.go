@@ -148,6 +148,9 @@ func (w *world) must() Report {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if pin, err := w.repo.Ref(pinned + w.last()); err == nil {
+		w.t.Errorf("the drain leaves its base pinned at %s", pin)
+	}
 	return r
 }
 

@@ -3,6 +3,7 @@ package drain
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/persona/session/cage"
@@ -35,10 +36,48 @@ func TestUnhanded(t *testing.T) {
 		{through("anthropic", "claude"), []servers.Spec{held}, "", ""},
 		{through("anthropic", "claude"), []servers.Spec{needed}, "", "claude does not get air: "},
 		{through("openai"), []servers.Spec{needed}, "", ""},
+		{through("claude", "acp"), []servers.Spec{held, open}, "air: ", ""},
 	} {
 		lost, why := c.r.missingServers(c.specs)
 		if (lost == "") != (c.lost == "") || !strings.HasPrefix(lost, c.lost) || (why == "") != (c.why == "") || !strings.HasPrefix(why, c.why) {
 			t.Errorf("%s: lost %q, %q; want %q, %q", c.r.currentName(), lost, why, c.lost, c.why)
+		}
+		if strings.Count(lost, "air: ") > 1 {
+			t.Errorf("told twice: %q", lost)
+		}
+	}
+	d := newDrain(nil, Options{Now: time.Now, Progress: func(string) {}})
+	for range 2 {
+		if why := d.whyNotLent("t", []servers.Spec{open, held}, "exec"); why != "" {
+			t.Error(why)
+		}
+	}
+	if got := strings.Join(*d.notes.all, "\n"); got != "t: agents of kind exec take no MCP server from odd; the session goes on without sea, air" {
+		t.Errorf("told %q", got)
+	}
+	if why := d.whyNotLent("t", []servers.Spec{open, needed}, "exec"); !strings.HasPrefix(why, "the task needs an MCP server that its agent cannot use: air; agents of kind exec") {
+		t.Error(why)
+	}
+}
+
+// A command that is told of results and fails is noted, with what it said; one that succeeds is not.
+func TestNotify(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	for argv, want := range map[string]string{
+		"":                  "",
+		"true":              "",
+		"false":             "t: [drain] notify failed, and the task's result stands: it ended with exit code 1",
+		"sh -c exit${IFS}3": "it ended with exit code 3",
+		"sh -c grep${IFS}-c${IFS}'\"reason\":\"at${IFS}sea\"';exit${IFS}2": "it ended with exit code 2: 0",
+		"/not/there": "/not/there",
+	} {
+		d := newDrain(w.repo, Options{Run: runA, Now: w.time, Progress: func(string) {}, Environ: []string{"PATH=/usr/bin:/bin"}})
+		d.at = &snapshot{}
+		d.at.cfg.Notify = strings.Fields(argv)
+		d.place().notify(t.Context(), Outcome{Task: "t", Reason: "at sea"})
+		if got := strings.Join(*d.notes.all, "\n"); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", argv, got, want)
 		}
 	}
 }

@@ -44,6 +44,17 @@ func TestMissingObjects(t *testing.T) {
 			w.o.Task, w.o.Run = "a", "run-01KJPWD6M0E8497ANGJ5R0NAZZ"
 			return Refresh(context.Background(), w.repo, w.o)
 		}},
+		{"a change to make again", forDocs, func(context.Context, session.Request) (session.Emission, error) {
+			e := delivers(0, "# A\n\nSlack water.\n")
+			e.Raw = session.Print(e)
+			return e, nil
+		}, func(w *world) {
+			w.must()
+			w.commit(repo.Changes{"docs/b.md": []byte("# B\n")}, "a person's")
+		}, func(w *world) (Outcome, error) {
+			w.o.Task, w.o.Run = "a", "run-01KJPWD6M0E8497ANGJ5R0NAZZ"
+			return Refresh(context.Background(), w.repo, w.o)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

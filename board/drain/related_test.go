@@ -17,6 +17,7 @@ func TestRelatedAtoms(t *testing.T) {
 		"processes/release.md":    "type: process\ntitle: Release the Android app\ndescription: Build and upload the application.",
 		"policies/devices.md":     "type: policy\ntitle: Names of devices\ndescription: A name has no brand.",
 		"policies/old.md":         "type: policy\nstatus: deprecated\ntitle: Unavailable devices, as it was",
+		"policies/io.md":          "type: policy\ntitle: IO of a device",
 		"tasks/crash.md":          "type: task\ntitle: Unavailable device crash",
 		"policies/linked.md":      "type: policy\ntitle: Crash of an unavailable device",
 	} {
@@ -38,6 +39,8 @@ func TestRelatedAtoms(t *testing.T) {
 		{"With what there is", nil},
 		{"What is that?", nil},
 		{"OS 10 in 10", nil},
+		{"IO of devices", []string{"policies/io.md"}},
+		{"devices", []string{"policies/devices.md", "policies/unavailable.md", "policies/io.md"}},
 		{"Bump versions of dependencies", nil},
 	} {
 		var got []string
