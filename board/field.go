@@ -13,7 +13,6 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// readText reads a scalar.
 func (r *reader) readText(key string) string {
 	v := r.lookUp(key)
 	switch v.(type) {
@@ -37,7 +36,6 @@ func readName[T ~string](r *reader, key string, all func() []T) T {
 	return name
 }
 
-// readList reads a scalar or a list of scalars.
 func (r *reader) readList(key string) []string {
 	value := r.lookUp(key)
 	if value == nil {

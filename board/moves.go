@@ -176,7 +176,6 @@ func Expire(t Task, reason string) ([]byte, error) {
 	return editTask(t, okf.Set{Key: "state", Value: string(Backlog)}, blockEdit(reason), okf.Set{Key: "result"})
 }
 
-// releaseEdits returns the edits that end a claim.
 func releaseEdits(to State) []okf.Set {
 	return []okf.Set{{Key: "state", Value: string(to)}, {Key: "claimed_by"}, {Key: "lease_expires"}}
 }

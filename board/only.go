@@ -15,7 +15,6 @@ import (
 // on the board. So reading the board means reading this folder, however large the bundle is.
 const Folder = "tasks"
 
-// onBoard reports whether a bundle path is in the folder of tasks.
 func onBoard(path string) bool { return strings.HasPrefix(path, Folder+"/") }
 
 // Only returns the bundle f without everything outside Folder. okf.Load and okf.LoadCached

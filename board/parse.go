@@ -107,7 +107,6 @@ type resolver struct {
 	stems func() map[string]okf.ID
 }
 
-// resolveTask resolves the names in t.
 func (r resolver) resolveTask(t *Task) {
 	if t.Team != "" {
 		if a := r.g.Target(t.Team, ""); a != nil && a.Type == "capability" {

@@ -59,7 +59,6 @@ func DateOf(name string) (time.Time, error) {
 	return day, nil
 }
 
-// checkConventions returns the warnings about one entry.
 func (r Registry) checkConventions(e Entry) []Problem {
 	var out []Problem
 	warn := func(format string, args ...any) {

@@ -235,7 +235,6 @@ func (e Entry) findMisspelt() []string {
 	return out
 }
 
-// checkQuality checks that the quality numbers are consistent.
 func (p *parser) checkQuality(e Entry) {
 	for _, s := range []string{e.Score, e.Max} {
 		if s != "" && !isWholeNumber(s) {

@@ -68,7 +68,6 @@ func (c *checker) checkParallel(n int, begin func(c *checker) func(from, to int)
 	}
 }
 
-// checkAtom checks the current atom.
 func (c *checker) checkAtom() {
 	c.typed = c.typed || len(c.a.Edges) > 0
 	if c.a.URI != "" {

@@ -432,7 +432,6 @@ func (d Drift) toProblem() Problem {
 		Hint: "it is the same text, so the atom holds; a link in it to the old place may lead nowhere"}
 }
 
-// sourceLine returns the line of the source with a resource.
 func (a *Atom) sourceLine(resource string) int {
 	n, first := 0, a.Line("sources")
 	for l := range bytes.Lines(a.Bytes()) {

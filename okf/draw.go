@@ -87,7 +87,6 @@ func (g *Graph) pickRows(v View) []int32 {
 	return out
 }
 
-// sortRows sorts rows by path.
 func (g *Graph) sortRows(list []int32) {
 	slices.SortFunc(list, func(a, b int32) int { return strings.Compare(g.pathAt(a), g.pathAt(b)) })
 }

@@ -161,7 +161,6 @@ func trimTail(src []byte, p keySpan, starts []int) int {
 	return to
 }
 
-// rewriteValue returns the lines of the key with another value.
 func (p keySpan) rewriteValue(src []byte, want any) (string, error) {
 	line, _, _ := strings.Cut(string(src[p.from:p.to]), "\n")
 	eol := "\n"

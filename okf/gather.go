@@ -80,7 +80,6 @@ func gatherRows[T any](g *Graph, list []int32, todo []int, out []T, read func(a 
 //	         for each row that has texts, in order: its number, how many, and the texts
 const keptHeader = 4 + 8
 
-// sealKept returns the bytes to store.
 func sealKept[T any](list []int32, values []T, textsOf func(T) []string) []byte {
 	e := encoder{b: binary.LittleEndian.AppendUint64(make([]byte, 4, 128*len(list)+keptHeader), parserVersion())}
 	for k, i := range list {

@@ -98,7 +98,6 @@ func (g *Graph) rowCount() int32 {
 	return n
 }
 
-// hasAtom reports whether the graph has an atom in a row.
 func (g *Graph) hasAtom(i int32) bool {
 	if g.now != nil {
 		if a, ok := g.now.atoms[i]; ok {

@@ -167,7 +167,6 @@ func (s *scanner) addSource(at int, line int32, refs *[]ref) bool {
 	return true
 }
 
-// referencesOf returns the references of a parsed atom.
 func referencesOf(a *Atom) references {
 	m := references{file: a.Path, links: a.Links()}
 	for _, e := range a.Edges {

@@ -139,7 +139,6 @@ func (p *indexPage) findUnlisted(d *folder) (atoms []*Atom, below []string) {
 	return atoms, below
 }
 
-// readEntry parses the entry on line n.
 func (p *indexPage) readEntry(n int, links []Linked) (indexItem, bool) {
 	line := p.lines[n]
 	indent := len(line) - len(strings.TrimLeft(line, " \t"))
@@ -344,7 +343,6 @@ func (p *indexPage) insertText(at int, text string, apart bool) {
 	p.before[at] = append(p.before[at], text)
 }
 
-// render returns the updated page.
 func (p *indexPage) render() []byte {
 	end := "\n"
 	if crlf := slices.ContainsFunc(p.lines, func(l string) bool { return strings.HasSuffix(l, "\r\n") }); crlf {

@@ -27,7 +27,6 @@ type posting struct {
 	fields, body uint32
 }
 
-// len returns the number of words.
 func (l *lexicon) len() int { return max(0, l.wordAt.len()-1) }
 
 // nthWord returns the k-th word in order.
@@ -41,7 +40,6 @@ func (l *lexicon) findWord(w string) (k int, ok bool) {
 	return sort.Find(l.len(), func(k int) int { return strings.Compare(w, l.nthWord(k)) })
 }
 
-// prefixRange returns the range of words that begin with w.
 func (l *lexicon) prefixRange(w string) (from, to int) {
 	from, _ = l.findWord(w)
 	to = from + sort.Search(l.len()-from, func(k int) bool { return !strings.HasPrefix(l.nthWord(from+k), w) })

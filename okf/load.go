@@ -154,7 +154,6 @@ func readOne(f fs.FS, file string) reading {
 	return parseOne(file, b)
 }
 
-// parseOne returns the reading of a file with these bytes.
 func parseOne(file string, b []byte) reading {
 	r := reading{path: file}
 	if c := Conflict(b); c != nil {

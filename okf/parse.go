@@ -253,7 +253,6 @@ func parseStrict(b []byte, blk block) ([]Field, *Problem) {
 	return fields, nil
 }
 
-// checkNames checks the type and the id.
 func (a *Atom) checkNames() *Problem {
 	f, ok := a.Field("type")
 	if !ok && a.hasCanonKeys() {
@@ -298,7 +297,6 @@ func (a *Atom) checkID() *Problem {
 	return nil
 }
 
-// setMembers sets the named members of a from its fields.
 func (a *Atom) setMembers() {
 	edges := 0
 	for i := range a.Fields {

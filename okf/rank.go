@@ -62,7 +62,6 @@ func newIndex(g *Graph, rows *lexicon) *wordIndex {
 	return x
 }
 
-// isChanged reports whether the words of a row are in changed.
 func (x *wordIndex) isChanged(row int32) bool {
 	_, ok := x.place[row]
 	return ok
@@ -89,7 +88,6 @@ func (x *wordIndex) postings(w string) []posting {
 	return out
 }
 
-// hasWord reports whether an atom has the word.
 func (x *wordIndex) hasWord(w string) bool {
 	found := false
 	if k, ok := x.rows.findWord(w); ok {

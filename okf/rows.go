@@ -252,7 +252,6 @@ func (r *rows) compareArrivals(a, b edge) int {
 // packKind packs the line and the kind of an edge into one number.
 func (e edge) packKind() uint32 { return uint32(e.line)<<4 | uint32(e.kind) }
 
-// appendOut appends the edges that leave a row.
 func (r *rows) appendOut(i int32, es []edge) []edge {
 	from, to := r.out.span(int(i), r.outTo.len())
 	for k := from; k < to; k++ {
@@ -264,7 +263,6 @@ func (r *rows) appendOut(i int32, es []edge) []edge {
 	return es
 }
 
-// appendIn appends the edges that arrive at a row.
 func (r *rows) appendIn(i int32, es []edge) []edge {
 	from, to := r.in.span(int(i), r.inFrom.len())
 	es = slices.Grow(es, to-from)
@@ -313,7 +311,6 @@ func (r *rows) idOf(i int32) ID {
 	return ID(id)
 }
 
-// stemsOf returns the stems of a row.
 func (r *rows) stemsOf(i int32) []string {
 	file, id := r.splitName(i)
 	return stemsOf(file, id)
@@ -350,7 +347,6 @@ func (r *rows) peekAtom(i int32, ar *arena) *Atom {
 	return r.decode(i, ar)
 }
 
-// uriOf returns the uri of the atom in a row.
 func (r *rows) uriOf(i int32) string {
 	if r.raw != nil && r.raw[i].text != "" {
 		return r.raw[i].uri

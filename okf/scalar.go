@@ -27,7 +27,6 @@ func classifyScalar(t string) (kind byte, ok bool) {
 // numberBytes marks the bytes that a number in any form may have.
 var numberBytes = byteSet("0123456789abcdefABCDEFxXoO_.+-:iInN")
 
-// byteSet marks the bytes of s.
 func byteSet(s string) (t [256]bool) {
 	for i := range len(s) {
 		t[s[i]] = true

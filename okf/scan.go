@@ -121,7 +121,6 @@ func (s *scanner) countValues(from, to int) int {
 	return n
 }
 
-// makeFields makes fields of the nodes.
 func (s *scanner) makeFields() []Field {
 	out := make([]Field, len(s.heads))
 	for i, at := range s.heads {
@@ -401,7 +400,6 @@ func looksLikeKey(t string) bool {
 	}
 }
 
-// scanPlain reads a plain scalar.
 func (s *scanner) scanPlain(t string) bool {
 	if !canStartPlain(t) || looksLikeKey(t) {
 		return false

@@ -200,7 +200,6 @@ func (s *snapshot) setMark(parts []*[]byte, records [][]byte) {
 // statLen is the length of the stat of one file.
 const statLen = 3 * 8
 
-// statAt returns the stat of the file of a row.
 func (s *snapshot) statAt(i int) stat {
 	b := s.stats[statLen*i:]
 	return stat{int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])), binary.LittleEndian.Uint64(b[16:])}

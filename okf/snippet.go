@@ -71,7 +71,6 @@ func (a *Atom) findSnippet(terms []term) (line int, text string) {
 	return line, cutExcerpt(text, terms)
 }
 
-// countMatches counts the terms that a text has.
 func countMatches(s string, terms []term) int {
 	has := make([]bool, len(terms))
 	eachWord(s, func(w string) {

@@ -90,7 +90,6 @@ func newTable(names []hashedName) table {
 	return t
 }
 
-// bucketRange returns the range of the rows with a hash.
 func (t table) bucketRange(hash uint32) (from, to int) {
 	buckets := t.starts.len() - 1
 	if buckets < 1 {
@@ -114,7 +113,6 @@ const (
 	nameKinds
 )
 
-// tableOf returns the table for a kind of name.
 func (r *rows) tableOf(k nameKind) *table {
 	switch k {
 	case byID:

@@ -133,7 +133,6 @@ func (g *Graph) walk(start int32, depth int, directed bool, kinds []EdgeKind, vi
 	}
 }
 
-// pathEdges returns the edges on which a walk came from start to end.
 func pathEdges(came map[int32]edge, start, end int32) []edge {
 	var out []edge
 	for at := end; at != start; {

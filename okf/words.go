@@ -103,7 +103,6 @@ func dropAccents(s string) string {
 	}, norm.NFKD.String(s))
 }
 
-// addCamelParts adds the parts of a name in camel case.
 func addCamelParts(s string, add func(string)) {
 	from := 0
 	for i := 1; i <= len(s); i++ {

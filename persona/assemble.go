@@ -20,7 +20,6 @@ var sectionOf = map[string]Section{
 	"decision": Decisions,
 }
 
-// sectionFor places a that was reached by an edge of kind k.
 func sectionFor(a *okf.Atom, k okf.EdgeKind) Section {
 	if s, ok := sectionOf[atomKind(a)]; ok {
 		return s
@@ -115,7 +114,6 @@ func (w *walk) allGaps(p Persona) []string {
 	return append(out, slices.Compact(rest)...)
 }
 
-// findGaps returns the gaps of one atom that was reached.
 func (w *walk) findGaps(it Item) []string {
 	var out []string
 	if it.Draft {

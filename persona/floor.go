@@ -90,7 +90,6 @@ func (p Persona) countItems() tally {
 	return n
 }
 
-// formatHalves prints a count of halves.
 func formatHalves(n int) string {
 	switch {
 	case n%2 == 0:

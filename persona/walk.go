@@ -118,7 +118,6 @@ func (w *walk) whyRetired(a *okf.Atom) string {
 	return ""
 }
 
-// takeSteps takes both steps of the walk.
 func (w *walk) takeSteps() {
 	w.followEdges(w.role, nil, firstStep)
 	reached := make([]okf.ID, 0, len(w.via))

@@ -36,7 +36,6 @@ func newMerger(g *okf.Graph, o Options, cands []candidate) *merger {
 	return m
 }
 
-// sameType reports whether c has the type of its prior.
 func sameType(c candidate) bool { return foldType(c.prior.Type) == foldType(c.Atom.Type) }
 
 // placeNew decides a new atom. Candidates are in order of id, so the first of two that are
@@ -211,5 +210,4 @@ func (m *merger) printNew(c candidate) ([]byte, error) {
 	return a.Bytes(), nil
 }
 
-// toLF returns s with LF line ends.
 func toLF(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }

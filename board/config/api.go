@@ -93,13 +93,11 @@ func readAddress(n node) (string, error) {
 	return strings.TrimRight(s, "/"), nil
 }
 
-// isLoopback reports a host that is this machine.
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback() || host == "localhost"
 }
 
-// keyEnv is the name of one variable.
 func keyEnv(s string) error {
 	if envName(s) != nil {
 		return errors.New(`want the name of the environment variable that holds the key, like "ANTHROPIC_API_KEY", never the key`)

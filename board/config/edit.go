@@ -259,7 +259,6 @@ func plainValue(s string) bool {
 	return false
 }
 
-// formatTOML returns a value in TOML.
 func formatTOML(v any) string {
 	b, err := toml.Marshal(map[string]any{"v": v})
 	if err != nil {

@@ -76,7 +76,6 @@ func (l *located) UnmarshalTOML(v any) error {
 	return errLocated
 }
 
-// parseTree parses b into a tree of nodes.
 func parseTree(b []byte) (node, error) {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	var top map[string]toml.Primitive
@@ -124,7 +123,6 @@ func readNode(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
 	return n, nil
 }
 
-// readTable returns a node of a table.
 func readTable(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
 	var l located
 	var pe toml.ParseError

@@ -128,7 +128,6 @@ func (a Anchor) withDefaults() Anchor {
 	return a
 }
 
-// readFolders reads a list of folders.
 func readFolders(n node) ([]string, error) {
 	list, err := readStrings(n, func(s string) error {
 		s = strings.TrimSuffix(s, "/")

@@ -19,7 +19,6 @@ const day = 24 * time.Hour
 // setter stores the value of a key, or says what is wrong with it. part is what the key's pattern has a "*" for.
 type setter func(c *Config, part string, n node) error
 
-// valueSetter returns a setter of one member of Config.
 func valueSetter[T any](at func(*Config) *T, read func(node) (T, error)) setter {
 	return func(c *Config, _ string, n node) error {
 		v, err := read(n)
@@ -340,7 +339,6 @@ func nameOf[T ~string](n node, all []T) (T, error) {
 	return contract.Named(s, all)
 }
 
-// kindName is the name of a kind of task.
 func kindName(kind string) error {
 	_, err := contract.Named(kind, board.Kinds())
 	if err == nil && !slices.Contains(board.Kinds(), kind) {

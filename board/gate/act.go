@@ -209,7 +209,6 @@ func (d *pendingAct) checkStance() {
 	d.To = to
 }
 
-// buildLease makes the lease as the act leaves it.
 func (d *pendingAct) buildLease() {
 	id, state := d.chain.Lease()
 	to, ok := stateAfter(state, d.Kind)
@@ -354,7 +353,6 @@ func (d *pendingAct) checkCooldown() {
 	}
 }
 
-// checkAnswered checks the proposals that the act accepts.
 func (d *pendingAct) checkAnswered() {
 	for i, id := range d.Because {
 		_, exists := d.slow.Buffer.ByID(id)

@@ -122,7 +122,6 @@ func Audit(g Gate, act string, before, after File, changed []string) []string {
 	return append(out, auditLease(g, act, before, after)...)
 }
 
-// auditLease is the part of Audit about the lease.
 func auditLease(g Gate, act string, before, after File) []string {
 	var out []string
 	bad := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

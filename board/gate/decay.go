@@ -91,7 +91,6 @@ func Decay(s Signs) []Proposal {
 	return out
 }
 
-// addProposal appends a proposal and returns it.
 func addProposal(out *[]Proposal, sev Severity, g Gate, key, format string, args ...any) *Proposal {
 	*out = append(*out, Proposal{Severity: sev, Gate: g, Key: key, Reason: fmt.Sprintf(format, args...)})
 	return &(*out)[len(*out)-1]

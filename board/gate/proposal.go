@@ -249,7 +249,6 @@ func (b Buffer) keepEarlier(d Disposition) {
 	}
 }
 
-// readLine reads a line of either kind.
 func readLine(line []byte) (*Proposal, *Disposition, error) {
 	var kind struct {
 		T string `json:"t"`

@@ -118,14 +118,12 @@ func joinPhases(all []Phase) string {
 	return strings.Join(words, ", ")
 }
 
-// checkDeadline judges the deadline that a step sets.
 func (c *stepCheck) checkDeadline(s Step) {
 	if !s.Until.After(s.At) {
 		c.addComplaint("%s at %s has until %s", s.To, formatTime(s.At), formatTime(s.Until))
 	}
 }
 
-// checkEnding judges an ending by its reason and by what the op moved.
 func (c *stepCheck) checkEnding(o Op, s Step, moved int) {
 	r, known := s.Reason.reasonRowOf()
 	switch {

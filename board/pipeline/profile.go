@@ -170,7 +170,6 @@ func (p *Profile) addPlaces(e Edit, f Evidence, pol Policy) (core bool) {
 	return core
 }
 
-// dependencyFile reports a file that names dependencies.
 func dependencyFile(p string) bool {
 	base := strings.ToLower(path.Base(p))
 	names := []string{"go.mod", "go.sum", "go.work", "go.work.sum", "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml",

@@ -78,7 +78,6 @@ func pathWords(s string) []string {
 	return words
 }
 
-// beginsWord reports that a new word begins at i.
 func beginsWord(rs []rune, i int) bool {
 	before, r := rs[i-1], rs[i]
 	switch {

@@ -41,7 +41,6 @@ func (p Proposal) Without(left []LeftOut, has map[okf.ID]Path) (rest Proposal, o
 	return rest, out, nil
 }
 
-// atomNames lists ids for a message.
 func atomNames(has map[okf.ID]Path) string {
 	var ids []string
 	for id := range has {

@@ -76,7 +76,6 @@ func Survey(ctx context.Context, r *repo.Repo, at Site) (*Ground, error) {
 	return g, err
 }
 
-// evidenceOf is the evidence of a change of these files.
 func (g *Ground) evidenceOf(files []pipeline.Edit) pipeline.Evidence {
 	e := g.all
 	e.Files = files

@@ -122,7 +122,6 @@ func (j *judge) compareWithOp(o pipeline.Op, r *event.Record, exact bool) string
 	return ""
 }
 
-// shortenHash shortens s if it is as long as a hash.
 func shortenHash(s string) string {
 	if len(s) >= 40 {
 		return ShortID(s)

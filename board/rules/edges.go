@@ -56,7 +56,6 @@ func (j *judge) checkEdges() {
 	}
 }
 
-// leavesBundle reports a target that is a path above the bundle.
 func leavesBundle(from, target string) bool {
 	if strings.HasPrefix(target, "/") || !strings.HasPrefix(target, ".") {
 		return strings.HasPrefix(path.Clean(strings.TrimPrefix(target, "/")), "../")
@@ -111,7 +110,6 @@ func (j *judge) isKeptBefore(l Line, run repo.OID) bool {
 	})
 }
 
-// findBriefPart returns one part of a brief by its title.
 func findBriefPart(brief, name string) (string, bool) {
 	for {
 		_, rest, ok := strings.Cut(brief, "\n## ")

@@ -178,7 +178,6 @@ func (j *judge) setDoneCause(task string, tasks []waitingTask) {
 // doneCause is the cause of all findings about how the act set a task to done.
 func (j *judge) doneCause(task string) string { return "done " + task + " " + string(j.OID) }
 
-// closesClaim reports an act that closes the claim of an op.
 func (j *judge) closesClaim(o pipeline.Op) bool {
 	return slices.ContainsFunc(j.Lines, func(l Line) bool {
 		r := l.Record

@@ -13,7 +13,6 @@ import (
 // of older versions of odd name none.
 func announcesOp(r event.Record) bool { return r.Claim().Op != "" }
 
-// announcedOps returns the ops that a run's claims of a task announced.
 func (j *judge) announcedOps(run, task string) []string {
 	records := j.ReadLedger(j.OID, run)
 	var out []string

@@ -63,7 +63,6 @@ func parseInReview(old *okf.Atom) (board.Task, string) {
 	return t, ""
 }
 
-// findWaitingRecord returns the record of the proposal that t waited in review with.
 func (j *judge) findWaitingRecord(t board.Task, p string) (*event.Record, string) {
 	if t.Result.Commit != p || t.Result.Run != j.Run {
 		return nil, fmt.Sprintf("done with proposal %s of %s, the task waited with %s of %s",

@@ -68,7 +68,6 @@ func (j *judge) isJudgedAgain(f *File) bool {
 	return TaskState(f.Is) == board.Review && j.hasOutcome(f.Is.ID, board.Review)
 }
 
-// hasOutcome reports an outcome of the act that puts a task in a state.
 func (j *judge) hasOutcome(task okf.ID, to board.State) bool {
 	return slices.ContainsFunc(j.Lines, func(l Line) bool {
 		return l.Record.Kind == event.Outcome && l.Record.Task == string(task) && l.Record.Outcome().Verdict == string(to)

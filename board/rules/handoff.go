@@ -96,7 +96,6 @@ func (j *judge) readEntries(at repo.OID, name string, after int) []journal.Entry
 	return slices.DeleteFunc(all, func(e journal.Entry) bool { return e.Line <= after })
 }
 
-// addedEntries returns the entries that the act adds to a journal file.
 func (j *judge) addedEntries(name string) []journal.Entry {
 	before := j.readEntries(j.Parents[0], name, 0)
 	last := 0

@@ -17,7 +17,6 @@ type storedHandoff struct {
 	fault error // why it does not read
 }
 
-// isJournaledBy reports whether a journal entry records the handoff.
 func (h storedHandoff) isJournaledBy(e journal.Entry) bool {
 	return e.Type == "H" && h.Vouches() && handoff.Tells(e.Content, string(h.From), string(h.To), h.path)
 }

@@ -98,7 +98,6 @@ func (j *judge) judgeRoot() {
 	}
 }
 
-// judgeGovernance checks what the act does to governance/.
 func (j *judge) judgeGovernance() {
 	now := j.ReadGovernance(j.OID)
 	var before []*Governance

@@ -80,7 +80,6 @@ func (p permit) coversPath(name string) bool {
 	return policy.MatchAnyGlob(nonEmpty(p.Allow), name) && !policy.MatchAnyGlob(nonEmpty(p.Deny), name)
 }
 
-// findAnchors returns the anchor records with a token in the ledger of l.
 func (j *judge) findAnchors(l Line, token string) []permit {
 	records := j.ReadLedger(j.OID, l.Record.Run)
 	var out []permit

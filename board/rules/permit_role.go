@@ -14,7 +14,6 @@ import (
 	"github.com/odd-cli/odd/persona/anchor"
 )
 
-// checkConstitution checks that the role and its constitution are those at the claim.
 func (j *judge) checkConstitution(p permit, l Line, law *config.Config) string {
 	head := repo.OID(p.arm.Head)
 	name := p.law.Path

@@ -70,7 +70,6 @@ func (j *judge) judgeProposals(f *File) {
 	j.judgeDispositions(f, now, is, was)
 }
 
-// readProposedBefore returns the proposals of the file in the parents.
 func (j *judge) readProposedBefore(f *File) (was gate.Buffer) {
 	for _, oid := range j.ParentBlobs(f) {
 		old := j.Blob(oid)

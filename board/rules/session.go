@@ -88,7 +88,6 @@ func (b boundSession) canMutate() bool {
 	return row.Mutates && (known || b.schema != deliver.SchemaFindings) || b.override != nil && b.workedIn(contract.Execution, contract.Resolution)
 }
 
-// sessionName describes the session in a finding.
 func (b boundSession) sessionName() string {
 	if !b.said {
 		return "a session without a contract"

@@ -147,7 +147,6 @@ const (
 	shownLines = 20
 )
 
-// formatBody returns the text of the task.
 func (c cause) formatBody() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Filed by odd sense: %s. Priority %s %s.\n", countOf(len(c.findings), "finding"), c.priority, c.priorityReason())

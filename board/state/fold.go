@@ -211,7 +211,6 @@ func (f *folding) foldOnto(old *month) (*month, error) {
 	return m, nil
 }
 
-// addEntries adds to m what is new in these files.
 func (f *folding) addEntries(m *month, changed []entry) error {
 	runs := map[string]string{}
 	for name, s := range m.details.Files {
@@ -314,7 +313,6 @@ func (m *month) addRecords(was file, grown bool, records []event.Record) (claims
 	return claims, nil
 }
 
-// closeClaims closes the claims that an outcome is of.
 func closeClaims(claims []claim, r event.Record) {
 	for i := range claims {
 		if c := &claims[i]; c.Open && c.Run == r.Run && c.Task == r.Task && !c.At.After(r.TS) {
@@ -381,7 +379,6 @@ func OpOf(s pipeline.Story) *Op {
 	return out
 }
 
-// byOp are the records of each op.
 func byOp(records []event.Record) map[string][]event.Record {
 	out := map[string][]event.Record{}
 	for _, r := range records {
@@ -400,7 +397,6 @@ func runOf(records []event.Record) string {
 	return records[0].Run
 }
 
-// addTasks returns tasks with those that records are of.
 func addTasks(tasks []string, records []event.Record) []string {
 	tasks = slices.Clip(tasks)
 	for _, r := range records {

@@ -133,7 +133,6 @@ func (s *State) Stories(about func(*Op) bool) ([]pipeline.Story, error) {
 	return out, nil
 }
 
-// readStory reads the records of one change.
 func (s *State) readStory(o *Op) (pipeline.Story, error) {
 	var all []event.Record
 	for _, name := range o.Files {

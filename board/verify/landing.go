@@ -94,7 +94,6 @@ func (l *Landing) leaves(branch, old, next repo.OID) repo.OID {
 	return c.Parents[0]
 }
 
-// checkMade returns what the rules find in the commits of made alone.
 func (c Checker) checkMade(s Scope, made map[repo.OID]bool) ([]rules.Finding, error) {
 	s.made = made
 	h, err := c.facts.readHistory(s)

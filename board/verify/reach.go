@@ -16,7 +16,6 @@ func (h *history) boardAndTargetTips() []repo.OID {
 	return append(h.boardTips(), h.branchTips(law.Target, law.Remote)...)
 }
 
-// boardTips returns the tips of the board branch.
 func (h *history) boardTips() []repo.OID {
 	law := h.endLaw()
 	board := law.Branch

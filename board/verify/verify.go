@@ -83,7 +83,6 @@ func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 	return h.reportFolded(s.Tell)
 }
 
-// reportFolded returns the report with one finding for each cause.
 func (h *history) reportFolded(tell func(done, all int)) (Report, error) {
 	out, err := h.judgeCommits(tell)
 	if err == nil {
@@ -93,7 +92,6 @@ func (h *history) reportFolded(tell func(done, all int)) (Report, error) {
 	return out, err
 }
 
-// judgeCommits judges the commits of the range.
 func (h *history) judgeCommits(tell func(done, all int)) (Report, error) {
 	out, rs := Report{Findings: []rules.Finding{}, Known: []Known{}}, rules.All()
 	next, stop := h.startReading()

@@ -32,7 +32,6 @@ func (m *Reader) Read(b []byte) ([]Record, error) {
 // Trace is the function Trace.
 func (m *Reader) Trace(prefix []byte) string { return m.fileOf(prefix).hashPrefix(prefix) }
 
-// fileOf returns what was read of the file that b is a state of.
 func (m *Reader) fileOf(b []byte) *readFile {
 	first := b[:bytes.IndexByte(b, '\n')+1]
 	if t := m.files[string(first)]; t != nil {

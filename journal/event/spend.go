@@ -209,7 +209,6 @@ func laterTime(a, b time.Time) time.Time {
 	return a
 }
 
-// addMonth adds a month's amounts by team.
 func (s *Spend) addMonth(month string, teams map[string]int64) error {
 	for team, cost := range teams {
 		total, err := addMoney(s.Month[month], cost)

@@ -269,7 +269,6 @@ func (a attributes) findConverted(ctx context.Context, ch Changes, found map[str
 	return nil
 }
 
-// isMentioned reports whether an attributes file contains the word.
 func (a attributes) isMentioned(word string) bool {
 	has := func(text []byte) bool { return bytes.Contains(text, []byte(word)) }
 	return slices.ContainsFunc(a.everywhere, func(f attributeFile) bool { return has(f.bytes) }) ||
@@ -315,7 +314,6 @@ func (a attributes) findLine(p, name, value string) Converted {
 // attributeValues holds the value of each attribute of one path, as git printed it.
 type attributeValues map[string]string
 
-// checkAttr asks git for the attributes of the paths.
 func (a attributes) checkAttr(ctx context.Context, paths []string) (map[string]attributeValues, error) {
 	if len(paths) == 0 {
 		return nil, nil

@@ -380,7 +380,6 @@ func (c *checkout) cleanUp(kept []string) error {
 // undo releases index.lock and cleans up before the ref moved.
 func (c *checkout) undo() error { return errors.Join(c.m.dropIndexLock(), c.cleanUp(nil)) }
 
-// copyFile copies a file into a new one.
 func copyFile(from, to string) error {
 	src, err := os.Open(from)
 	if err != nil {

@@ -148,7 +148,6 @@ func (g *runner) newCommand(ctx context.Context, c call) *exec.Cmd {
 	return cmd
 }
 
-// hasTerminal reports whether the process has a controlling terminal.
 func hasTerminal() bool {
 	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {

@@ -146,7 +146,6 @@ func (a Altered) appendUnlessLeft(leave []string, files []Altered) []Altered {
 	return files
 }
 
-// isWithin reports whether p is one of the paths or below one.
 func isWithin(p string, of []string) bool {
 	return slices.ContainsFunc(of, func(dir string) bool {
 		dir = strings.TrimSuffix(dir, "/")

@@ -114,7 +114,6 @@ func (x *indexEdit) build(b []byte) bool {
 	return x.copyExtensions(b[end : len(b)-sha1.Size])
 }
 
-// appendChecksum adds the checksum.
 func appendChecksum(index []byte) []byte {
 	sum := sha1.Sum(index)
 	return append(index, sum[:]...)
@@ -206,7 +205,6 @@ func (x *indexEdit) addEntry(ch Change) {
 	x.count++
 }
 
-// isSameEntry reports whether an entry has this id and mode.
 func isSameEntry(e []byte, oid OID, mode string) bool {
 	m, err := strconv.ParseUint(mode, 8, 32)
 	return err == nil && binary.BigEndian.Uint32(e[24:]) == uint32(m) && hex.EncodeToString(e[40:40+sha1.Size]) == string(oid)

@@ -91,7 +91,6 @@ func (l listing) hasRepeats() bool {
 
 func (l listing) len() int { return len(l.starts) }
 
-// entryBytes returns the bytes of one entry.
 func (l listing) entryBytes(i int) string {
 	if i+1 < len(l.starts) {
 		return l.raw[l.starts[i]:l.starts[i+1]]

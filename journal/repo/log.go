@@ -101,7 +101,6 @@ func (r *Repo) straightLine(from, to OID) (line []Commit, ok bool) {
 	return line, from != ""
 }
 
-// yieldCommits yields the commits that a rev-list prints.
 func (r *Repo) yieldCommits(ctx context.Context, args []string, yield func(Commit, error) bool) {
 	for oid, err := range r.streamLines(ctx, args) {
 		var c Commit

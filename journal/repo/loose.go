@@ -80,7 +80,6 @@ const largeLoose = 1 << 26
 // errNotLoose means that an object must be looked for elsewhere.
 var errNotLoose = errors.New("not a loose object that can be read here")
 
-// readLoose reads a loose object.
 func readLoose(objects string, oid OID) (object, error) {
 	f, err := os.Open(filepath.Join(objects, string(oid[:2]), string(oid[2:])))
 	if err != nil {
@@ -125,7 +124,6 @@ var (
 	buffered  = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
 )
 
-// newInflater returns a zlib reader of r.
 func newInflater(r io.Reader) (io.ReadCloser, error) {
 	z, ok := inflaters.Get().(io.ReadCloser)
 	if !ok {

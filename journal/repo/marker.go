@@ -43,7 +43,6 @@ func updateTargets(us []RefUpdate) map[string]OID {
 	return m
 }
 
-// newNonce returns a unique name.
 func newNonce() string { return strings.ToLower(rand.Text()) }
 
 func (r *Repo) markerPath(m marker) string { return r.oddDir("sync", m.Nonce+".json") }

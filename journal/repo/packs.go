@@ -204,7 +204,6 @@ type packedEntry struct {
 	from int       // where the compressed bytes begin
 }
 
-// readEntryHead reads the beginning of a packed object.
 func (ps *packs) readEntryHead(o packPlace) (e packedEntry, err error) {
 	if o.at < packHeader || o.at >= len(o.data)-packedID {
 		return e, errPack

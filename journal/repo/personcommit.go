@@ -263,7 +263,6 @@ func (d *commitWorktree) personEnv(ctx context.Context) ([]string, error) {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2)), nil
 }
 
-// quoteShellWord quotes one word for a shell.
 func quoteShellWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // absFromRoot makes a relative path to an existing file of the person's work tree absolute; it returns any other

@@ -188,7 +188,6 @@ func formatTransaction(us []RefUpdate) (string, error) {
 	return b.String(), nil
 }
 
-// check refuses a malformed update.
 func (u RefUpdate) check() error {
 	if err := checkRef(u.Name); err != nil {
 		return err

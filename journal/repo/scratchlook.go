@@ -111,7 +111,6 @@ func (k *scratchScan) addUnreadable(p string, err error) error {
 	return nil
 }
 
-// scanEntry compares one entry of a directory.
 func (k *scratchScan) scanEntry(root *os.Root, at, name string) error {
 	p := at + name
 	if p == ".git" {
@@ -260,7 +259,6 @@ func blobHash(size int64, idLen int) hash.Hash {
 	return h
 }
 
-// blobID returns the id of a blob.
 func blobID(b []byte, idLen int) OID {
 	h := blobHash(int64(len(b)), idLen)
 	h.Write(b)

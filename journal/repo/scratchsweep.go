@@ -76,7 +76,6 @@ func ownerLives(name string) bool {
 	return processExists(pid)
 }
 
-// processExists reports whether there is a process of that number.
 func processExists(pid string) bool {
 	n, err := strconv.Atoi(pid)
 	if err != nil || n <= 0 {

@@ -46,7 +46,6 @@ func (r *Repo) loadSettings(ctx context.Context) (*settings, error) {
 	return r.askSettings(ctx)
 }
 
-// askSettings asks git for the settings.
 func (r *Repo) askSettings(ctx context.Context) (*settings, error) {
 	r.settings.mu.Lock()
 	defer r.settings.mu.Unlock()

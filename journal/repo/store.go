@@ -36,7 +36,6 @@ func (o OID) isValid() bool {
 	return true
 }
 
-// check is isValid as an error.
 func (o OID) check() error {
 	if o.isValid() {
 		return nil

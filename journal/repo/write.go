@@ -74,7 +74,6 @@ func removeFile(root *os.Root, p string) error {
 
 var errNotFile = errors.New("is not a regular file; odd does not write through links or over folders")
 
-// removeEmptyParents removes dir and its parents while they are empty.
 func removeEmptyParents(root *os.Root, dir string) {
 	for dir != "." && root.Remove(dir) == nil {
 		dir = path.Dir(dir)

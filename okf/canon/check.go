@@ -208,7 +208,6 @@ func (c *checker) applyComments(allows []allowComment, before int) {
 	}
 }
 
-// checkReference reports a reference that leads nowhere.
 func (c *checker) checkReference(r ref) {
 	state, t := c.lib.resolveRef(c.at, r)
 	switch {

@@ -188,7 +188,6 @@ func (l *Library) References(file string) []Reference {
 	return out
 }
 
-// relatedReferences returns the references in the keys of a document.
 func (p *page) relatedReferences() []ref {
 	var out []ref
 	for _, name := range []string{"derives_from", "complements", string(okf.Supersedes), string(okf.SupersededBy)} {

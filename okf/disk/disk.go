@@ -164,7 +164,6 @@ func (f FS) rootFor(op, name string) (rootDir, error) {
 	return root, nil
 }
 
-// nameError returns err with the name of the file.
 func nameError(op, name string, err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -196,5 +195,4 @@ func (s *slab) alloc(n int) []byte {
 	return b
 }
 
-// isTooBig reports a file that is too large to read.
 func isTooBig(size int64) bool { return size > okf.MaxFileBytes }

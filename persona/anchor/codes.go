@@ -89,7 +89,6 @@ func problemsOf(err error, code Code, at string) []Problem {
 	return []Problem{{Code: code, At: at, Text: okf.Visible(err.Error())}}
 }
 
-// firstProblem returns the first problem of an error of reading.
 func firstProblem(err error) Problem { return problemsOf(err, Damaged, "state")[0] }
 
 // persistProblem says that a record could not be written.

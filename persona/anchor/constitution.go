@@ -281,7 +281,6 @@ func (c Charters) listAgentFiles(dir, role string) (out []string, err error) {
 	return out, err
 }
 
-// findInBundle reads the role atom of a role.
 func (c Charters) findInBundle(role string) (Constitution, error) {
 	var found []*okf.Atom
 	for _, a := range c.Atoms {
@@ -302,7 +301,6 @@ func (c Charters) findInBundle(role string) (Constitution, error) {
 	return Constitution{}, Refusal(brokenConstitution(path.Join(c.Bundle, found[1].Path), "a second atom for the role %s, after %s; give one another id", role, found[0].Path))
 }
 
-// missingRole says which roles there are.
 func (c Charters) missingRole(role string) Problem {
 	p := Problem{Code: ConstMissing, At: "role", Found: role}
 	roles := c.Roles()

@@ -96,7 +96,6 @@ func (r *octaveReader) nameEntry(e *octave.Entry, parent string) string {
 	return name
 }
 
-// readValue reads a value under its name.
 func (r *octaveReader) readValue(name string, v octave.Value, line int) {
 	switch name {
 	case sayGates:
@@ -217,7 +216,6 @@ func (r *octaveReader) readGateText(text string, line int) {
 	}
 }
 
-// gateNames maps the words of GATES to keys.
 func gateNames() map[string]string { return map[string]string{"NEVER": sayGates, "ALWAYS": sayAlways} }
 
 // escalationTargets keeps what follows the arrow in rules like "conflicts of a gate → HUMAN".
@@ -275,7 +273,6 @@ func readRoleAtom(a *okf.Atom, root string) (Constitution, []Problem) {
 	return c.build(a.Bytes())
 }
 
-// readField reads one key of the frontmatter.
 func (c *constitutionDraft) readField(a *okf.Atom, f okf.Field) {
 	items, ok := f.Value.([]any)
 	if !ok {

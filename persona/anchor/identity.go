@@ -122,7 +122,6 @@ func (w World) checkCommitted(c Constitution, q IdentityRequest) []Problem {
 // isBound reports whether a token's permit holds now.
 func (d Desk) isBound(token string) bool { return d.Store != nil && d.HasValid(token, "").Valid }
 
-// newHandshake makes the handshake of a new session.
 func (w World) newHandshake(q IdentityRequest, c Constitution) (Handshake, error) {
 	token, err := newToken(w.Random)
 	if err != nil {

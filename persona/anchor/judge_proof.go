@@ -88,7 +88,6 @@ type proofJudge struct {
 	in Judging
 }
 
-// checkWords judges what a tension says.
 func (j *proofJudge) checkWords(at string, t Tension) {
 	for _, w := range []struct{ what, text string }{{"constraint", t.Constraint}, {"state", t.State}, {"trigger", t.Trigger}} {
 		switch {

@@ -300,7 +300,6 @@ func (t *stageCall) writeStage(to Stage, passed string) error {
 	return t.writeHandshake()
 }
 
-// nextCommand returns the command that goes on from a stage.
 func nextCommand(s Stage, m Mode, token string) string {
 	switch {
 	case s == AtBound:

@@ -204,7 +204,6 @@ func isNamed(key string, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, key) })
 }
 
-// keySections says which section a key belongs in.
 func keySections() map[string]string {
 	return map[string]string{
 		"ROLE": "BIND", "COGNITION": "BIND", "ARCHETYPES": "BIND", "ARCHETYPE": "BIND", "AUTHORITY": "BIND",
@@ -228,7 +227,6 @@ func (s *payloadSection) refuseForeignKeys() {
 	}
 }
 
-// findEntry finds the one entry of a key.
 func (s *payloadSection) findEntry(keys ...string) *octave.Entry {
 	var found *octave.Entry
 	for _, e := range s.entries {

@@ -98,7 +98,6 @@ func (t *stageCall) bindSession(p Proof, by string, c Constitution, ps, warnings
 	return t.answerAnchored(a, append(warnings, t.warnSharedFocus()...))
 }
 
-// newPermit makes the permit of the session.
 func (t *stageCall) newPermit(commit Commit, c Constitution) Permit {
 	h, now := t.hand, t.World.Now.UTC()
 	return Permit{

@@ -52,7 +52,6 @@ func readHandshake(b []byte, token string) (Handshake, error) {
 	return h, h.validate(token)
 }
 
-// validate says what a handshake claims that cannot be.
 func (h Handshake) validate(token string) error {
 	late := h.Stage == AtContext || h.Stage == AtBound
 	switch {

@@ -227,7 +227,6 @@ func (s settings) runsGate(item jsontree.Node) bool {
 	return false
 }
 
-// describeChange says what a group does otherwise than the one that is installed.
 func (s settings) describeChange(group, item jsontree.Node) string {
 	var want struct {
 		Matcher string `json:"matcher"`

@@ -208,7 +208,6 @@ func errNotDir(info fs.FileInfo) error {
 	return errIrregular
 }
 
-// exists reports whether anything is at a path.
 func (d *dir) exists(name string) (bool, error) {
 	_, err := d.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {

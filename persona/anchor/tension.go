@@ -168,7 +168,6 @@ func groupEnd(s string) int {
 	return -1
 }
 
-// looksLikeTension reports a line that was meant as a tension.
 func looksLikeTension(line string) bool {
 	line = strings.TrimSpace(line)
 	if tensionOrdinal().MatchString(line) {

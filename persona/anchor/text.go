@@ -22,7 +22,6 @@ func (c Commit) Payload() []byte { return []byte(formatIdentity(c.formatOctave()
 // ArmText returns the ARM as the agent is shown it before it proves that it read it.
 func ArmText(a Arm) []byte { return []byte(formatIdentity(a.formatOctave())) }
 
-// formatIdentity returns an envelope named IDENTITY with sections.
 func formatIdentity(sections ...string) string {
 	return "===IDENTITY===\nMETA:\n  TYPE::IDENTITY\n  VERSION::\"5.0\"\n" + strings.Join(sections, "") + "===END===\n"
 }

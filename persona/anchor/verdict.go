@@ -85,7 +85,6 @@ func (c *permitCheck) checkToken(token, role string) Verdict {
 	return c.judgeSession(token, role, state.readSession(token))
 }
 
-// checkWorkTree says that the work tree is.
 func (w World) checkWorkTree() (Problem, bool) {
 	info, err := fs.Stat(w.Files, ".")
 	if err == nil && info.IsDir() {

@@ -44,7 +44,6 @@ func (d *decoder) addError(n *yaml.Node, hint, format string, args ...any) {
 
 func (d *decoder) lineOf(n *yaml.Node) int { return d.first + max(n.Line, 1) - 1 }
 
-// hasFailed reports whether there is an error.
 func (d *decoder) hasFailed() bool {
 	return slices.ContainsFunc(d.found, func(p okf.Problem) bool { return p.Severity == okf.Error })
 }
@@ -55,7 +54,6 @@ type member struct {
 	read func(v *yaml.Node)
 }
 
-// readProfile reads the mapping of a profile.
 func (d *decoder) readProfile(src []byte) *Profile {
 	p := &Profile{Path: d.path, Line: d.first}
 	root := d.parseMapping(src)
@@ -103,7 +101,6 @@ func (d *decoder) brandMembers(p *Profile) []member {
 	return []member{read("brand_discipline"), read("brand_discipline_uri")}
 }
 
-// checkRequired checks that a profile has a name and a version.
 func (d *decoder) checkRequired(p *Profile, root *yaml.Node) {
 	if p.Name == "" && !d.hasFailed() {
 		d.addError(root, "add persona: NAME", "a profile without a name")

@@ -61,7 +61,6 @@ type Settings struct {
 	OutputSchema  string `json:"output_schema,omitempty"`             // only the schema of what the role delivers can be met
 }
 
-// applyTo returns the rule with the settings of s.
 func (s Settings) applyTo(r SurfaceRule) SurfaceRule {
 	r.Density = cmp.Or(s.Density, r.Density)
 	r.MaxTokens = cmp.Or(s.MaxTokens, r.MaxTokens)

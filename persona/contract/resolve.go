@@ -177,7 +177,6 @@ func (r *resolver) impliedRole() Role {
 	return ""
 }
 
-// setMode sets the mode of the role.
 func (r *resolver) setMode() {
 	var asked Mode
 	if r.call.Mode != "" {
@@ -282,7 +281,6 @@ func (r *resolver) setOutput() {
 	r.out.Freshness, r.out.Strict = r.row.Freshness, r.row.Freshness == FreshStrict
 }
 
-// checkRoles checks that each profile lists the role.
 func (r *resolver) checkRoles() {
 	for _, p := range append([]*Profile{r.out.Persona}, r.out.Participants...) {
 		if p == nil || r.out.Role == "" || len(p.Roles) == 0 || slices.Contains(p.Roles, r.out.Role) {
@@ -326,7 +324,6 @@ func (r *resolver) toolRole() RoleRow {
 	return row
 }
 
-// noteRare notes rare combinations.
 func (r *resolver) noteRare() {
 	if len(r.out.Modes) > 0 {
 		r.addNote("rare: modes are collapsed; the journal tells of the start and of the end")

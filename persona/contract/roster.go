@@ -190,7 +190,6 @@ func (r *Roster) dropDuplicates() {
 // Ref returns the profile's name and version: "oddie@2".
 func (p *Profile) Ref() string { return fmt.Sprintf("%s@%d", p.Name, p.Version) }
 
-// applyInheritance completes each profile from those that it inherits.
 func (r *Roster) applyInheritance(g *okf.Graph) {
 	bad, done := map[*Profile]okf.Problem{}, map[*Profile]bool{}
 	for _, p := range r.Profiles {

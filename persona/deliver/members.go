@@ -61,7 +61,6 @@ func (d *Deliverable) schemaMembers() []member {
 	return nil
 }
 
-// findMember finds a key of the schema.
 func (d *Deliverable) findMember(key string) (member, bool) {
 	for _, m := range d.schemaMembers() {
 		if m.key == key {

@@ -171,7 +171,6 @@ func (c *checker) checkCommit(key, oid string) {
 	}
 }
 
-// checkLines checks that an existing file has the cited lines.
 func (c *checker) checkLines(key, s string, p citedPlace) {
 	if p.from == 0 && p.to == 0 && p.path == s || c.w.Lines == nil {
 		return
@@ -187,7 +186,6 @@ func (c *checker) checkLines(key, s string, p citedPlace) {
 	}
 }
 
-// checkReferences checks the members that are references.
 func (c *checker) checkReferences() {
 	d := c.h.Deliverable
 	if d.Claims != nil {

@@ -80,7 +80,6 @@ func After(from contract.Mode) (contract.Transition, bool) {
 	return contract.Transition{}, false
 }
 
-// transitionList lists the transitions for a message.
 func transitionList() string {
 	var out []string
 	for _, t := range contract.Transitions() {

@@ -103,7 +103,6 @@ func (l *list) addEngagement(t Terms) {
 	}
 }
 
-// addProfiles tells a session who it is by pointing at who says so.
 func (l *list) addProfiles(who []Profile, v contract.Voice) {
 	for _, p := range who {
 		switch {

@@ -58,7 +58,6 @@ func (v view) isHidden(name string) bool {
 	return false
 }
 
-// hasOwnedBelow reports whether something owned lies below dir.
 func (v view) hasOwnedBelow(dir string) bool {
 	for p := range v.own {
 		if strings.HasPrefix(p, dir+"/") {

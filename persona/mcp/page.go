@@ -20,7 +20,6 @@ const maxPlace = 1 << 30
 // errCursor is a cursor that another question gave, or none did.
 var errCursor = errors.New("cursor: is not from this question; leave it out to begin anew")
 
-// hashQuestion tells questions apart.
 func hashQuestion(question []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(question, "\x00")))
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
@@ -39,7 +38,6 @@ func readCursor(cursor string, question ...string) (int, error) {
 	return p.At, nil
 }
 
-// cursorAt is the cursor of a place.
 func cursorAt(at int, question ...string) string {
 	b, err := json.Marshal(place{hashQuestion(question), at})
 	if err != nil {

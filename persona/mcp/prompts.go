@@ -33,7 +33,6 @@ func (w World) listPrompts(ctx context.Context, cursor string) (*sdk.ListPrompts
 	return out, nil
 }
 
-// rolePrompt is one role as a prompt.
 func (w World) rolePrompt(ctx context.Context, in *sdk.GetPromptParams) (*sdk.GetPromptResult, error) {
 	if err := promptArguments(in); err != nil {
 		return nil, invalidParams(err)

@@ -87,7 +87,6 @@ type whyOut struct {
 	Way    []served.Way `json:"way"`
 }
 
-// limitNumber limits a number.
 func limitNumber(p *jsonschema.Schema, lo, hi float64) { p.Minimum, p.Maximum = &lo, &hi }
 
 // limitLength limits a text, and wants one.

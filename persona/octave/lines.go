@@ -217,7 +217,6 @@ func (p *parser) openScope(e *Entry, at, col int) {
 	p.scopes = append(p.scopes, scope{entry: e, base: col, indent: -1})
 }
 
-// stopTooDeep ends reading.
 func (p *parser) stopTooDeep(at int) {
 	if !p.stop {
 		p.note(at, "more than 32 levels, one in the other; what follows is not read", "make it flatter")
@@ -268,7 +267,6 @@ func (e *Entry) readSection(line string) bool {
 	return true
 }
 
-// readHeading reads a markdown heading of one word.
 func (e *Entry) readHeading(line string) bool {
 	name := strings.TrimLeft(line, "#")
 	marks := len(line) - len(name)

@@ -216,7 +216,6 @@ func (s *Stream) Next(ctx context.Context) (Events, error) {
 	}
 }
 
-// takeBatch takes a batch if there is one to be taken.
 func (s *Stream) takeBatch() (b Events, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +252,6 @@ func (s *Stream) takeBatch() (b Events, ok bool, err error) {
 	return s.addMissed(b), true, nil
 }
 
-// addMissed returns b with what its channel missed.
 func (s *Stream) addMissed(b Events) Events {
 	b.Missed = s.missed[b.Channel]
 	delete(s.missed, b.Channel)

@@ -154,7 +154,6 @@ func (s *Stream) Malformed() []string {
 	return append([]string(nil), s.bad...)
 }
 
-// signalOnce leaves one token.
 func signalOnce(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

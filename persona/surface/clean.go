@@ -154,7 +154,6 @@ func isFunctional(cluster string) bool {
 	return slices.ContainsFunc(functionalGlyphs(), func(x string) bool { return dropSelector(x) == dropSelector(cluster) })
 }
 
-// speakingProfiles are the profiles that a contract lets speak.
 func speakingProfiles(c contract.Contract) []*contract.Profile {
 	var ps []*contract.Profile
 	if c.Persona != nil {
@@ -196,7 +195,6 @@ func isDecoration(r rune) bool {
 	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) || r >= 0x1F3FB && r <= 0x1F3FF
 }
 
-// walkClusters walks the grapheme clusters of s.
 func walkClusters(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		state := -1
@@ -219,7 +217,6 @@ var pictures = &unicode.RangeTable{R16: []unicode.Range16{
 	{0x2795, 0x2797, 1}, {0x27B0, 0x27BF, 15}, {0x2B1B, 0x2B1C, 1}, {0x2B50, 0x2B55, 5},
 }}
 
-// isPicture reports whether a cluster is drawn as a picture.
 func isPicture(cluster string) bool {
 	r, n := utf8.DecodeRuneInString(cluster)
 	return r >= 0x1F000 && r <= 0x1FAFF || unicode.Is(pictures, r) || n < len(cluster) && strings.ContainsAny(cluster, "\ufe0f\u20e3")

@@ -54,7 +54,6 @@ func (d Detector) findHints(l look) []contract.Hint {
 // Detectors is the table, structural ones first; a verdict keeps its order.
 func Detectors() []Detector { return append(structuralDetectors(), heuristicDetectors()...) }
 
-// inModes are the modes of a row.
 func inModes(ms ...contract.Mode) []contract.Mode { return ms }
 
 // structuralDetectors lists what reads kinds, markers, schemas, ids and counts.
@@ -96,7 +95,6 @@ type wording struct {
 	phrases []string
 }
 
-// wordingDetectors lists the detectors that go by words.
 func wordingDetectors() []Detector {
 	table := []wording{
 		{"speculative-certainty", inModes(contract.Planning), "an assumption is stated as a fact", "mark what is not verified as assumed", []string{

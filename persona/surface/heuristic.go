@@ -9,7 +9,6 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// countSays counts the says of the kinds.
 func (o Output) countSays(kinds ...string) (n int) {
 	for _, s := range o.Says {
 		for _, k := range kinds {
@@ -41,7 +40,6 @@ func textualQuestion(l look) (out []contract.Hint) {
 	return out
 }
 
-// placeOfSay returns the place of a say's text.
 func placeOfSay(i int) string { return fmt.Sprintf("says[%d].text", i) }
 
 // countQuestions counts the question marks that end something: those of a url or a

@@ -128,7 +128,6 @@ func (l look) boundFindings() map[string]deliver.Disposition {
 	return found
 }
 
-// listRemedies returns those of the deliverable.
 func (l look) listRemedies() []deliver.Remedy {
 	if d := l.o.Deliverable; d != nil && d.Remediation != nil {
 		return d.Remediation.Remedies

@@ -152,7 +152,6 @@ func (g Grant) refuseReadOnly(Action) *Refusal {
 	return Refuse("read_only_contract", "%s may not change anything", g.terms.sessionName())
 }
 
-// sessionName names the session of a grant.
 func (t Terms) sessionName() string {
 	if t.Role == "" {
 		return "a session without a role"

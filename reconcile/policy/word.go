@@ -17,7 +17,6 @@ type word struct {
 	splits bool // the shell may make several words of it
 }
 
-// is reports whether a word is known to be one of these.
 func (w word) is(any ...string) bool {
 	for _, a := range any {
 		if w.known && w.text == a {
@@ -153,7 +152,6 @@ func readParam(p *syntax.ParamExp) (text string, known, glob bool) {
 	return "", false, false
 }
 
-// wordSource returns the source of a word.
 func wordSource(w *syntax.Word) string {
 	var b strings.Builder
 	if syntax.NewPrinter().Print(&b, w) != nil {
@@ -171,7 +169,6 @@ type call struct {
 
 func (c call) name() string { return c.argv[0].text }
 
-// texts returns the argv as text.
 func (c call) texts() []string {
 	out := make([]string, len(c.argv))
 	for i, a := range c.argv {
@@ -180,7 +177,6 @@ func (c call) texts() []string {
 	return out
 }
 
-// with is the same call of another argv.
 func (c call) with(argv []word) call { return call{argv: argv, dirs: c.dirs, from: c.from} }
 
 // option is one flag of a program, by its letter or its long name.

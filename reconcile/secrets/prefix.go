@@ -100,7 +100,6 @@ func prefixHints() string {
 	return strings.Join(out, "|")
 }
 
-// prefixPattern is one of prefixed.
 func prefixPattern() string {
 	var out []string
 	for _, p := range prefixed {

@@ -153,7 +153,6 @@ func hasHint(s string) bool {
 	return false
 }
 
-// hintAt reports whether a hint of a list stands at i in s.
 func (t *startTable) hintAt(list uint8, s string, i int) bool {
 	for _, h := range t.lists[list] {
 		if len(s)-i < max(len(h.hint), h.rest) || h.rest > 0 && i > 0 && nameByte(lowerByte(s[i-1])) {

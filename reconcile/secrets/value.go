@@ -49,7 +49,6 @@ func denseNotID(v []byte) bool { return isDense(v) && !idShape().Match(v) }
 
 var idShape = lazyRegexp(`^(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`)
 
-// shannonEntropy is the Shannon entropy of v in bits a byte.
 func shannonEntropy(v []byte) float64 {
 	var n [256]int
 	for _, c := range v {

@@ -95,7 +95,6 @@ func readWide(b []byte) (n int, r rune) {
 	return n, itself
 }
 
-// readEscape reads what begins with a backslash.
 func readEscape(b []byte) (n int, r rune) {
 	switch b[1] {
 	case 'n', 'r', 't', 'b', 'f', 'v', 'a':
@@ -241,7 +240,6 @@ func mayEscape(c byte, rest string) bool {
 	return isColourCode(rest)
 }
 
-// isHexDigit reports a hexadecimal digit.
 func isHexDigit(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }

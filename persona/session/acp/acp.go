@@ -203,7 +203,6 @@ func (t *talk) holdTurns(ctx context.Context) session.Emission {
 	return e
 }
 
-// sumUsage returns what the session cost so far.
 func (t *talk) sumUsage() session.Usage {
 	u := t.client.reportedUsage()
 	u.Turns = t.turns

@@ -70,7 +70,6 @@ func (c *client) beginTurn(cancel context.CancelCauseFunc) {
 	c.turns++
 }
 
-// wordsOfTurn returns the words of the turn.
 func (c *client) wordsOfTurn() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +93,6 @@ func (c *client) notedCalls() ([]session.Call, []byte) {
 	return c.acts, bytes.Clone(c.notes)
 }
 
-// addTokens adds the tokens of a turn.
 func (c *client) addTokens(u *sdk.Usage) {
 	if u == nil {
 		return
@@ -284,7 +282,6 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// takeUpdate takes a line that is an update.
 func (c *client) takeUpdate(line []byte) bool {
 	if !bytes.Contains(line, []byte(sdk.ClientMethodSessionUpdate)) {
 		return false

@@ -137,7 +137,6 @@ func (t *talk) runTurn(ctx context.Context, prompt string) session.Emission {
 	return t.endedByOdd(ctx)
 }
 
-// endedByOdd is a turn that odd ended.
 func (t *talk) endedByOdd(ctx context.Context) session.Emission {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errTooLarge):

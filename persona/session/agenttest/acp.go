@@ -188,7 +188,6 @@ func (a *Agent) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptResp
 	return sdk.PromptResponse{StopReason: sdk.StopReasonEndTurn, Usage: &sdk.Usage{InputTokens: 7, OutputTokens: 3, TotalTokens: 10}}, nil
 }
 
-// step does one thing.
 func (a *Agent) step(ctx context.Context, n int, s Step) error {
 	switch {
 	case s.Say != "":

@@ -219,7 +219,6 @@ func (c *claude) hook(s step) (no string, err error) {
 	return out.String(), nil
 }
 
-// act is what a tool does.
 func act(s step) error {
 	name := s.Input["file_path"]
 	switch s.Tool {

@@ -82,7 +82,6 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	return loop.Run(ctx, "anthropic", m, s.Tools, r, talk)
 }
 
-// newModel returns a connection to the API.
 func (s Substrate) newModel() *model {
 	return &model{s: s, line: endpoint.Open(endpoint.Options{Secret: s.Key, Environ: s.Environ})}
 }

@@ -62,7 +62,6 @@ func (b block) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(b))
 }
 
-// bodyOf is an exchange as the API takes it.
 func (m *model) bodyOf(x loop.Exchange) exchangeBody {
 	r := exchangeBody{Model: m.s.Model, MaxTokens: x.MaxTokens, Stream: true}
 	if m.s.Thinking != "" {

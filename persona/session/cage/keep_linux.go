@@ -105,7 +105,6 @@ func (q *Process) keepAs(c Cage, p Program, s spec, as *syscall.SysProcAttr) err
 	return q.readFirstReport(first, err)
 }
 
-// readFirstReport reads the first report.
 func (q *Process) readFirstReport(r report, err error) error {
 	if err == nil && r.Fault == "" && len(r.Missing) == 0 {
 		q.Held, q.program = r.Held, r.Pid

@@ -90,7 +90,6 @@ func (c Cage) Start(ctx context.Context, p Program) (*Process, error) {
 	return q, nil
 }
 
-// lookUp is the absolute path of a program.
 func lookUp(p Program) (string, error) {
 	switch {
 	case p.path != "":

@@ -48,7 +48,6 @@ func closedCalls() []uint32 {
 	return []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL}
 }
 
-// buildProgram returns the filter for the kernel.
 func (f filter) buildProgram(arch uint32) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}

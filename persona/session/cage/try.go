@@ -129,7 +129,6 @@ func (c Cage) Demand(ctx context.Context, temp string, n Network) error {
 	return err
 }
 
-// trialOf returns a Trial by the error of what was tried.
 func trialOf(what string, err error) Trial {
 	switch {
 	case err == nil:

@@ -149,7 +149,6 @@ func (s *stream) readEvent(line []byte) {
 	}
 }
 
-// noteParts notes what a message says and does.
 func (s *stream) noteParts(content json.RawMessage) {
 	var list []part
 	if json.Unmarshal(content, &list) != nil {
@@ -280,7 +279,6 @@ func failedEmission(c session.Class, detail string) session.Emission {
 	return e
 }
 
-// readResult reads the result.
 func (s *stream) readResult() session.Emission {
 	r := s.result
 	said := strings.Join(append([]string{r.Text}, r.Errors...), "; ")

@@ -30,7 +30,6 @@ func (l *Line) Fault(p Problem) *loop.Fault {
 	return &loop.Fault{After: l.last.after, Class: p.class(), Detail: l.Tell(p.detail()), Charged: l.put.Load() && l.last.status < 300}
 }
 
-// class is the class of a problem.
 func (p Problem) class() session.Class {
 	if c, known := kinds(p.Kind); known && !(c == session.Permanent && session.Overflows(p.Text)) {
 		return c

@@ -205,7 +205,6 @@ func (t *talk) chargeWorstCase(err error, most int64) {
 	}
 }
 
-// finishTalk returns the emission with what the conversation came to.
 func (t *talk) finishTalk(e session.Emission) session.Emission {
 	mine, _ := t.box.Emission(t.usage)
 	e.Usage, e.Seen, e.Calls, e.Exploration = t.usage, true, mine.Calls, mine.Exploration
@@ -226,7 +225,6 @@ type lines struct {
 // longest is when a line without an end is told.
 const longest = 200
 
-// addPiece takes a piece.
 func (l *lines) addPiece(piece string) {
 	for {
 		line, rest, ended := strings.Cut(piece, "\n")
@@ -241,7 +239,6 @@ func (l *lines) addPiece(piece string) {
 	}
 }
 
-// flushLine tells what is left.
 func (l *lines) flushLine() {
 	if line := strings.TrimSpace(l.part.String()); line != "" {
 		l.tell(toolbox.Shown(line))

@@ -55,7 +55,6 @@ func (a *answer) takeChunk(c sdk.ChatCompletionStreamResponse, progress func(str
 	}
 }
 
-// takeCallPiece takes one piece of a call.
 func (a *answer) takeCallPiece(d sdk.ToolCall) {
 	c := a.findCall(d)
 	if c == nil {
@@ -120,7 +119,6 @@ func billedTokens(u sdk.Usage) session.Tokens {
 	return t
 }
 
-// stopReason is why an answer ended.
 func (a *answer) stopReason() loop.Stop {
 	switch {
 	case a.finish == sdk.FinishReasonContentFilter, a.refusal.Len() > 0:

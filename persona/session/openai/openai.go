@@ -97,7 +97,6 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	return loop.Run(ctx, "openai", m, s.Tools, r, talk)
 }
 
-// newModel returns a connection to the server.
 func (s Substrate) newModel() *model {
 	m := &model{s: s, line: endpoint.Open(endpoint.Options{Secret: s.Key, Environ: s.Environ})}
 	c := sdk.DefaultConfig(s.Key)
@@ -183,7 +182,6 @@ func serverError(body []byte) string {
 	return string(body)
 }
 
-// buildRequest returns an exchange as servers take it.
 func (m *model) buildRequest(x loop.Exchange) sdk.ChatCompletionRequest {
 	r := sdk.ChatCompletionRequest{Model: m.s.Model, StreamOptions: &sdk.StreamOptions{IncludeUsage: true}}
 	switch {

@@ -23,7 +23,6 @@ const MaxArguments = 64 << 10
 // mostBlocks bounds the parts of one answer.
 const mostBlocks = 256
 
-// callTool asks the server for one thing.
 func (s *server) callTool(ctx context.Context, tool string, check checker, given json.RawMessage) (string, error) {
 	if err := s.whyLost(); err != nil {
 		return "", err
@@ -70,7 +69,6 @@ func callTool(ctx context.Context, cs *sdk.ClientSession, p *sdk.CallToolParams)
 	}
 }
 
-// readAnswer returns what came of a call.
 func (s *server) readAnswer(ctx, in context.Context, res *sdk.CallToolResult, err error) (string, error) {
 	var wire *jsonrpc.Error
 	switch {
@@ -186,7 +184,6 @@ func (s *server) contentText(res *sdk.CallToolResult) string {
 	return s.cleanText(strings.Join(out, "\n"), s.spec.MaxBytes)
 }
 
-// partText is one part of an answer.
 func partText(c sdk.Content) string {
 	switch c := c.(type) {
 	case *sdk.TextContent:

@@ -115,7 +115,6 @@ func (s *server) noteAbsent(list []*sdk.Tool) {
 	}
 }
 
-// sessionTool is one tool of the server's as a session has it.
 func (s *server) sessionTool(name string, t *sdk.Tool) (session.Tool, error) {
 	shown, check, err := s.toolSchema(t.InputSchema)
 	if err != nil {
@@ -135,7 +134,6 @@ func (s *server) sessionTool(name string, t *sdk.Tool) (session.Tool, error) {
 	}, nil
 }
 
-// describeText returns a description as a model is shown it.
 func (s *server) describeText(text string, most int) string {
 	marked, _ := lint.MarkInstructions([]byte(s.cleanText(text, most)))
 	return strings.TrimSpace(string(marked))

@@ -211,7 +211,6 @@ func (s *server) addNote(text string) {
 	}
 }
 
-// reportUse tells of the server.
 func (s *server) reportUse() Use {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -89,7 +89,6 @@ func run(t *testing.T, ctx context.Context, s session.Substrate, r session.Reque
 	return e
 }
 
-// costs holds a cost to what was told.
 func costs(t *testing.T, of Maker) {
 	e := run(t, t.Context(), of(t, Script{Says: finish("completed", ""), Cost: 12_345}), session.Request{})
 	if !e.Usage.CostKnown || e.Usage.Cost != 12_345 {

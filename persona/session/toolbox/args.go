@@ -134,7 +134,6 @@ func paramNames(params []param) string {
 	return strings.Join(out, ", ")
 }
 
-// checkValue holds one argument to its param.
 func (p param) checkValue(v json.RawMessage) error {
 	switch p.kind {
 	case isText:

@@ -77,7 +77,6 @@ func (b *Box) Call(ctx context.Context, round int, name string, given json.RawMe
 	return a
 }
 
-// beginCall reads a call and counts it.
 func (b *Box) beginCall(name string, given json.RawMessage) *call {
 	e, known := b.tools[name]
 	c := &call{entry: e, b: b, asked: name, given: given, known: known}

@@ -85,7 +85,6 @@ func fetchTools(b *Box) []entry {
 		kind: policy.Fetch, grant: "web-search", do: fetchPage, params: []param{{name: "url", kind: isText, must: true, about: "begins with https://"}}}}
 }
 
-// fetchPage reads one page.
 func fetchPage(ctx context.Context, c *call) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
@@ -215,7 +214,6 @@ func closingTag(tag string) string {
 	return ">"
 }
 
-// breaksLine reports a tag at which a line ends.
 func breaksLine(tag string) bool {
 	return slices.ContainsFunc([]string{"</", "<p", "<br", "<li", "<h", "<div", "<tr"}, func(s string) bool { return strings.HasPrefix(tag, s) })
 }

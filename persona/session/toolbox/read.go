@@ -22,7 +22,6 @@ const (
 	mostLine    = 240  // bytes of one
 )
 
-// readTools are the tools that look at the tree.
 func readTools() []entry {
 	one := func(about string) param { return param{name: "path", kind: isText, must: true, about: about} }
 	some := param{name: "path", kind: isText, about: "the folder to look in, from the top of the repository; all of it without one"}
@@ -222,7 +221,6 @@ func searchCode(ctx context.Context, c *call) (string, error) {
 	return text + notePartial(full), err
 }
 
-// bundleTools are the tools that read the bundle.
 func bundleTools() []entry {
 	atom := param{name: "atom", kind: isText, must: true, about: "an atom's id, path, uri or stem"}
 	edges := param{name: "edges", kind: isWords, about: "only these kinds of edge"}
@@ -257,7 +255,6 @@ func searchAtoms(_ context.Context, c *call) (string, error) {
 	return formatValue(map[string]any{"found": found, "total": total})
 }
 
-// findAtom finds the atom that a call names.
 func (c *call) findAtom() (*okf.Atom, error) {
 	a, err := c.b.o.Request.Graph.Find(c.args.getText("atom"))
 	if err != nil {
@@ -266,7 +263,6 @@ func (c *call) findAtom() (*okf.Atom, error) {
 	return a, nil
 }
 
-// edgeKinds reads the kinds of edge that a call names.
 func (c *call) edgeKinds() ([]okf.EdgeKind, error) {
 	kinds, err := served.Kinds(c.args.getWords("edges"))
 	if err != nil {

@@ -31,7 +31,6 @@ func formatCommands(list [][]string) string {
 	return strings.Join(out, "; ")
 }
 
-// checkArgv is the command of a named check.
 func checkArgv(c *call) []string {
 	for _, k := range c.b.o.Checks {
 		if k.Name == c.args.getText("name") {
@@ -41,7 +40,6 @@ func checkArgv(c *call) []string {
 	return nil
 }
 
-// runCommand runs a command that was let through.
 func runCommand(ctx context.Context, c *call) (string, error) {
 	argv := c.argv(c)
 	c.b.mu.Lock()
@@ -109,7 +107,6 @@ func gitBlame(ctx context.Context, c *call) (string, error) {
 	return answerOf(c.b.o.Request.History.Blame(ctx, c.at, first, last))
 }
 
-// answerOf returns an answer of the history.
 func answerOf(text string, err error) (string, error) {
 	if err != nil {
 		return "", failWith("history", "%s", err.Error())

@@ -23,7 +23,6 @@ var declares = sync.OnceValue(func() *regexp.Regexp {
 		`(?:def|class|func|function|fn|struct|enum|trait|impl|interface|type|module|namespace|record|object|sub|proc)\s+[A-Za-z_$][\w$]*|^[A-Za-z_]\w*\s*\(\)\s*\{|^#{1,6} \S`)
 })
 
-// listSymbols lists the declarations of a file.
 func listSymbols(_ context.Context, c *call) (string, error) {
 	s, err := c.readText(c.at)
 	if err != nil {
@@ -98,7 +97,6 @@ func receiverOf(d *ast.FuncDecl) string {
 	return "() "
 }
 
-// typeKind is what kind of type an expression is.
 func typeKind(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.StructType:
@@ -117,7 +115,6 @@ func typeKind(e ast.Expr) string {
 var sources = []string{".c", ".cc", ".cpp", ".cs", ".ex", ".exs", ".h", ".hpp", ".java", ".jl", ".js", ".jsx", ".kt", ".lua", ".m", ".mjs", ".php",
 	".pl", ".py", ".r", ".rb", ".rs", ".scala", ".sh", ".swift", ".ts", ".tsx", ".vue", ".zig"}
 
-// getCallers lists the uses of a name.
 func getCallers(ctx context.Context, c *call) (string, error) {
 	name := c.args.getText("symbol")
 	if i := strings.LastIndexAny(name, ".:#"); i >= 0 {

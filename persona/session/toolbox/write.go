@@ -232,7 +232,6 @@ func (t tree) makeFolder(p string) (*os.Root, error) {
 	return at, nil
 }
 
-// askTools is the tool that turns to a person.
 func askTools() []entry {
 	return []entry{{Tool: Tool{Name: "ask_human", Description: "Asks the person who is here, and waits for the answer."}, patient: true, lone: true, do: askHuman,
 		params: []param{{name: "question", kind: isText, must: true, about: "one question that can be answered in a few words"}}}}
