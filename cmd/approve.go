@@ -200,18 +200,20 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	return nil
 }
 
-// overLimit is where a proposal's message counts what its session left out for max_atoms.
-var overLimit = regexp.MustCompile(`(?m)^` + session.LeftOut + `.*?([0-9]+) over max_atoms`)
+// overLimit is where a proposal's message counts what its session left out for max_atoms, or as weaker.
+var overLimit = regexp.MustCompile(`(?m)^` + session.LeftOut + `[0-9]+ \((?:([0-9]+) over max_atoms)?(?:, )?(?:([0-9]+) weaker)?`)
 
 // tellOverLimit says how to get what the session of p found and left out for max_atoms. It does
 // not count against the limit of the next what p proposes.
 func (v *view) tellOverLimit(t board.Task, p review.Proposal) {
 	c, err := v.repo.Commit(repo.OID(p.Commit))
 	m := overLimit.FindStringSubmatch(c.Message)
-	if err != nil || m == nil {
+	if err != nil || m == nil || m[1]+m[2] == "" {
 		return
 	}
-	n, _ := strconv.Atoi(m[1])
+	n, _ := strconv.Atoi(or(m[1], "0"))
+	weaker, _ := strconv.Atoi(or(m[2], "0"))
+	n += weaker
 	argv := []string{"odd", "task", "add", cell(titleCell(or(t.Title, string(t.ID)))) + ", again", "--kind", t.Kind}
 	if t.Role != "" {
 		argv = append(argv, "--role", t.Role)

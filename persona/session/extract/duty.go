@@ -71,6 +71,7 @@ var duties = compilePatterns([]duty{
 	{"<is are / required / for / all any every each new", 2},
 	{"<we / do / not / all have hold know see think want mean believe need control guarantee dictate", 0},
 	{"<we / do / not", 2},
+	{"<we / don't don’t / have hold know see think want mean believe need control guarantee dictate", 0},
 	{"<we / don't don’t", 2},
 	{"will / not / be", 2},
 	{"enforce enforces enforced discouraged", 2},

@@ -50,8 +50,9 @@
 //  4. What the bundle holds counts under MaxAtoms only where its text is new, not for another
 //     link. The plainest sources win: procedures, decisions and rules by how plainly
 //     they are such, then roles, definitions, systems, files; a point for every further document that says the same, up
-//     to five, and less for a past year, notes, an example. Each further atom of one document
-//     or type counts less. How many were left out is a finding, as is every input that was
+//     to five, and less for a past year, notes, an example, a heading that does not name it, or no description.
+//     Each further atom of one document or type counts less. Beyond two fifths of MaxAtoms only what strong
+//     evidence speaks for is emitted; the weaker ones are named. How many were left out is a finding, as is every input that was
 //     not read and every name that two documents define differently.
 //  5. A source whose text is gone from the file that was read goes from the atom, with what
 //     is quoted of it. An atom that loses the last one is proposed as deprecated, and only
@@ -220,6 +221,7 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	if err != nil {
 		return session.Emission{}, err
 	}
+	kept, t.weak = splitWeak(kept, r.MaxAtoms)
 	if most := max(r.MaxAtoms-len(tidied), 0); r.MaxAtoms > 0 && len(kept) > most {
 		kept, t.left = kept[:most], kept[most:]
 	} else if room := most - len(kept); r.MaxAtoms > 0 && len(linked) > room {
@@ -235,6 +237,22 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	e, err := finish(kept, &t, r)
 	e.Atoms = append(tidied, e.Atoms...)
 	return e, err
+}
+
+// splitWeak leaves of candidates in the order of their rank the first, two fifths of what a limit allows,
+// and of the others those for which strong evidence speaks.
+func splitWeak(all []chosen, limit int) (kept, weak []chosen) {
+	if limit == 0 {
+		return all, nil
+	}
+	for i, k := range all {
+		if 5*i < 2*limit || k.score >= scoreStrong && k.kind != system && k.kind != artifact {
+			kept = append(kept, k)
+		} else {
+			weak = append(weak, k)
+		}
+	}
+	return kept, weak
 }
 
 // finish prints what is kept. Edges are made last, among what is emitted and

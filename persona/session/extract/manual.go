@@ -17,7 +17,7 @@ const manuals = "doc docs documentation site website www manual guide guides tut
 // installing and using are the pages, at the top of such a folder, for those who install a product and
 // for those who use it.
 var (
-	top        = "(?i)^(?:" + strings.ReplaceAll(manuals, " ", "|") + ")/(?:[^/]+/)?"
+	top        = "(?i)^(?:[^/]+/)?_?(?:" + strings.ReplaceAll(manuals, " ", "|") + ")/(?:[^/]+/)?"
 	installing = lazy(top + `(?:install(?:ation|ing)?|quick[-_]?start|getting[-_]started)[/.]`)
 	using      = lazy(top + `(?:users?|user[-_]?guide|usage|using|tutorials?|operator-manual|manpage|cookbook|tips-and-tricks|configuration|configuring)[/.]`)
 )
@@ -56,6 +56,12 @@ func (d *document) presentsProduct(docs []*document) bool {
 			}
 		}
 	}
+	ways := map[string]int{}
+	for _, m := range installs().FindAllSubmatch(d.raw, -1) {
+		if ways[string(m[1])]++; ways[string(m[1])] > 2 {
+			return true
+		}
+	}
 	ws := words(name)
 	return len(ws) == 1 && len(ws[0]) > 1 && slices.ContainsFunc(docs, func(x *document) bool {
 		return slices.ContainsFunc(installs().FindAllSubmatch(x.raw, -1), func(m [][]byte) bool {
@@ -68,8 +74,10 @@ func (d *document) presentsProduct(docs []*document) bool {
 // isManual reports whether d, in a repository of a product, tells those who use the product what
 // they can do with it: no rule or procedure of the team that makes it.
 func (d *document) isManual() bool {
-	folder, _, below := strings.Cut(strings.ToLower(d.path), "/")
-	return below && in(manuals, folder)
+	folders := strings.Split(strings.ToLower(path.Dir(d.path)), "/")
+	return slices.ContainsFunc(folders[:min(2, len(folders))], func(f string) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(f, splitsPath), func(w string) bool { return in(manuals, w) })
+	})
 }
 
 // forUsers is a folder of what the users of a product read.
@@ -108,7 +116,7 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 		n := len(d.found)
 		if product && slices.Contains(readmes, d.path) {
 			d.found = slices.DeleteFunc(d.found, func(c candidate) bool {
-				return c.kind == process && !making().MatchString(c.title) && !making().MatchString(c.under)
+				return c.kind == process && !making().MatchString(c.title)
 			})
 		}
 		if d.isOfTeam() || !(product && d.isManual()) && !forUsers().MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference() {

@@ -52,6 +52,7 @@ func (s *section) candidates() (out []candidate) {
 
 func (s *section) soundOf(cs []candidate) []candidate {
 	for i := range cs {
+		cs[i].score -= cs[i].flaws(s)
 		if s.parent != nil {
 			cs[i].under = s.parent.title
 		}
@@ -62,6 +63,46 @@ func (s *section) soundOf(cs []candidate) []candidate {
 	return slices.DeleteFunc(cs, func(c candidate) bool {
 		return !s.sound(c) || c.kind == role && (s.doc.decides || s.level < 2 && s.doc.isGuide())
 	}) // there as often a program
+}
+
+// flaws is how much speaks against showing c among the first: nothing describes it, it begins with
+// what stands for something else, or its heading does not name it.
+func (c candidate) flaws(s *section) (n int) {
+	if !in("policy process role decision", c.kind) || len(c.evidence) == 0 {
+		return 0
+	}
+	e := c.evidence[0]
+	if c.about == "" {
+		n = 2
+	}
+	if c.kind == process && (len(e.steps) > 0 || len(e.commands) > 0) {
+		n /= 2
+	}
+	if len(e.passage) > 0 && e.passage[0].kind == paragraph {
+		if q := firstOf(e.passage[0].run.text); pronounFirst(q) || sequels().MatchString(strings.ToLower(q)) {
+			n += 3
+		}
+	}
+	switch title := sectionNumber().ReplaceAllString(s.title, ""); {
+	case label(title) || vague().MatchString(title):
+		n += 6
+	case strings.HasSuffix(c.title, "?"):
+		n += 3
+	case c.about != "" && c.kind != role && !relates(c.title, c.about):
+		n += 2
+	}
+	return n
+}
+
+// vague is a heading that says how its text is meant, and not of what it is.
+var vague = lazy(`(?i)^(?:(?:practical|other|general|some|more|key|a|an) )?(?:advice|cautions?|cautionary notes?|considerations?|notes?|guidance|details|(?:must|should|could|what to|to) do|principles|the short version|background|introduction)$`)
+
+// relates reports whether a sentence has a word of a title, whatever its ending.
+func relates(title, sentence string) bool {
+	ws := words(sentence)
+	return slices.ContainsFunc(words(bracketed().ReplaceAllString(title, "")), func(w string) bool {
+		return len(w) > 3 && slices.ContainsFunc(ws, func(x string) bool { return strings.HasPrefix(x, w[:min(len(w), 5)]) })
+	})
 }
 
 // sound holds what every reader must: a name, and lines that exist.
@@ -313,8 +354,14 @@ func (d *document) past() string {
 	case at > 0 && folders[at] == "done" && folders[at-1] == "of": // a definition of done
 	case at >= 0:
 		return "in a folder named " + folders[at]
+	case strings.Contains(strings.ToLower(d.path), "release-notes/"):
+		return "notes on a release"
 	case blank().MatchString(d.stem()):
 		return "a form"
+	case !d.decides && d.hasHead():
+		return "a proposal, by its head"
+	case d.has("election elections") && slices.ContainsFunc(d.parts(), century().MatchString):
+		return "an election of one year"
 	case in("rejected declined withdrawn abandoned superseded obsolete", state), in("completed complete implemented done", state) && strings.EqualFold(d.form, "proposal"):
 		return "its front matter says " + state
 	case strings.EqualFold(d.stem(), "roadmap") || slices.Contains(folders, "roadmap"):
@@ -332,6 +379,21 @@ func (d *document) past() string {
 		return "minutes or a report, by its name"
 	}
 	return ""
+}
+
+// hasHead reports whether d begins with the fields of a proposal: its status, and who wrote or reviews it.
+func (d *document) hasHead() bool {
+	status, people := false, false
+	for _, s := range d.sections[:min(2, len(d.sections))] {
+		for _, b := range s.blocks {
+			for _, t := range b.texts() {
+				label, _, ok := strings.Cut(strings.ToLower(t.run.text), ":")
+				status = status || ok && label == "status"
+				people = people || ok && in("author authors author(s) owner owners owner(s) reviewer reviewers reviewer(s) proposer champion", label)
+			}
+		}
+	}
+	return status && people
 }
 
 // proposing are the words in the folder of proposals.

@@ -14,9 +14,10 @@ type tally struct {
 	older   []skip // what a later year or version says, and which
 	clashes []clash
 	left    []chosen
-	doubted []skip // titles that were left out, and why
-	gone    []skip // atoms whose sources are gone and which are proposed as deprecated, and a source
-	told    []skip // those that a person verified
+	weak    []chosen // beyond the first ones, without strong evidence
+	doubted []skip   // titles that were left out, and why
+	gone    []skip   // atoms whose sources are gone and which are proposed as deprecated, and a source
+	told    []skip   // those that a person verified
 	known   int
 	kinds   map[string]int
 }
@@ -53,6 +54,14 @@ func (t *tally) notes() []session.Note {
 		out = append(out, open(countNoun(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
 			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", strings.Join(names, ", "))))
 	}
+	if n := len(t.weak); n > 0 {
+		names := make([]string, n)
+		for i, c := range t.weak {
+			names[i] = c.title
+		}
+		out = append(out, open(fmt.Sprintf("%d more, weaker, left out; run the task again after the review to see them", n),
+			"Less speaks for these than for what is proposed: "+strings.Join(names, ", ")+". Run the task again after the review, narrow its inputs, or raise [session] max_atoms."))
+	}
 	if n := len(t.doubted); n > 0 {
 		out = append(out, open(countNoun(n, "doubtful atom")+" left out: "+listSome(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+strings.Join(listReasons(t.doubted), ", ")+"."))
 	}
@@ -87,7 +96,7 @@ func (t *tally) notes() []session.Note {
 	for _, r := range []struct {
 		n    int
 		what string
-	}{{len(t.left), "over max_atoms"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.older), "of an earlier year or version"}, {t.unread(), "not read"}} {
+	}{{len(t.left), "over max_atoms"}, {len(t.weak), "weaker"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.older), "of an earlier year or version"}, {t.unread(), "not read"}} {
 		if all += r.n; r.n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", r.n, r.what))
 		}

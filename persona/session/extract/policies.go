@@ -55,7 +55,7 @@ func (s *section) rules(others []candidate) []candidate {
 		}
 		margin = 0
 	}
-	c := candidate{kind: policyAtom, title: capital(s.ruleName(title)), score: scoreSigns + min(margin, 12), owners: s.owners()}
+	c := candidate{kind: policyAtom, title: capital(s.ruleName(title)), score: scoreSigns + margin, owners: s.owners()}
 	c.about, c.evidence = s.about(ps, named), s.joinEvidence(ps, len(others) == 0)
 	return []candidate{c}
 }
@@ -80,7 +80,7 @@ func (s *section) statedRule() []candidate {
 	bs := outermost(s.blocks)
 	ws := words(s.title)
 	orders := at == 0 && len(ws) > 2 && s.doc.rulebook() && in("never don't don’t", ws[0])
-	if len(bs) == 0 || weight < 3 || !orders && (at == 0 || at == len(ws)-1 || len(ws) < 4) || strings.HasSuffix(s.title, "?") {
+	if len(bs) == 0 || weight < 3 || s.doc.shelfPenalty("9999") > 0 || !orders && (at == 0 || at == len(ws)-1 || len(ws) < 4) || strings.HasSuffix(s.title, "?") {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: s.line, quote: []string{s.title}, passage: []block{s.caption()}}
@@ -124,6 +124,9 @@ func (s *section) about(ps []piece, named bool) string {
 			}
 			for _, q := range sentences(t.run.text) {
 				w := obligation(q, s.doc, named)
+				if w > 1 && !relates(s.title, q) {
+					w = 1
+				}
 				if w <= most || most >= plainDuty || w == 0 && !(ps[at].weight == 0 && b.kind == paragraph || b.kind != paragraph && instruction(q)) || !standsAlone(q) || !proper(q) || led && (w == 0 || !strings.HasSuffix(q, ".")) {
 					continue
 				}
@@ -228,8 +231,8 @@ func (b block) list(d *document, named bool) (weight int, says string) {
 		}
 	}
 	switch {
-	case 2*leading(b.items) > len(b.items):
-		return 0, "" // steps, each under what is done in it
+	case 2*leading(b.items) > len(b.items), b.kind == steps && len(b.items) > 2 && 2*oblige < len(b.items):
+		return 0, "" // steps, each under what is done in it, or with what one has to heed
 	case oblige == 0 && named && len(b.items) > 1 && 3*countInstructions(b.items) >= 2*len(b.items) && d.rulebook():
 		return 4, b.items[0].run.text
 	case oblige >= 3 && oblige == len(b.items) && weight >= 3:
@@ -254,7 +257,7 @@ var asides = []struct {
 	{warned, strings.HasPrefix, "why |please |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|results|example|no longer|deprecated|legacy"},
 	{warned, strings.EqualFold, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
-	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline"},
@@ -306,7 +309,7 @@ func (s *section) aside() bool {
 		return true
 	}
 	for p := s; p != nil; p = p.parent {
-		if isKnownHeading(p.title, weighed) || verdict().MatchString(p.title) || slices.ContainsFunc(p.blocks, func(b block) bool { return informs().MatchString(b.run.text) }) {
+		if isKnownHeading(p.title, weighed) || strings.Contains(strings.ToLower(p.title), "example") || verdict().MatchString(p.title) || slices.ContainsFunc(p.blocks, func(b block) bool { return informs().MatchString(b.run.text) }) {
 			return true
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // tell a process. A procedure is all that the section says.
 func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
-	if title == "" || s.introduces() && len(s.doc.sections) > 3 || s.topic() == glossary || s.doc.decides || s.doc.duties() || s.aside() || !ruleTitle(title) || s.code && !how {
+	if title == "" || s.isStage() || s.introduces() && len(s.doc.sections) > 3 || s.topic() == glossary || s.doc.decides || s.doc.duties() || s.aside() || !ruleTitle(title) || s.code && !how {
 		return nil
 	}
 	named := how || activity(title) || affair(title)
@@ -24,7 +24,7 @@ func (s *section) procedures() []candidate {
 		return nil // how a program or an interface is called
 	}
 	t := s.traits(nil)
-	if !named && !s.remedy() && !t.stepped && t.acts < 3 && t.commands == 0 {
+	if !s.remedy() && !t.stepped && t.acts < 3 && t.commands == 0 && (!named || !t.ordered()) {
 		return nil // what is there, and how one sees it
 	}
 	if other, margin := t.weight(); t.all+t.code < 2 && !s.remedy() || t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.remedy() && t.orders > 0) || margin < 0 || margin-other < plainly+2 {
@@ -32,7 +32,7 @@ func (s *section) procedures() []candidate {
 		return nil
 	} else {
 		e := s.course()
-		c := candidate{kind: process, title: s.qualifyTitle(capital(strings.TrimRight(title, "?: "))), score: scoreSigns + min(margin, 12), programs: s.programs(), owners: s.owners()}
+		c := candidate{kind: process, title: s.qualifyTitle(capital(strings.TrimRight(title, "?: "))), score: scoreSigns + margin/2, programs: s.programs(), owners: s.owners()}
 		if s.remedy() && !activity(title) {
 			c.title = capital(title) + " (" + clip(s.doc.displayName(), 60) + ")"
 		}
@@ -126,7 +126,7 @@ func (s *section) whole(bs []block) evidence {
 // first command; "" where there is none of them.
 func (e evidence) summary() string {
 	for _, q := range e.quote {
-		if first := stripLabel(firstOf(q)); len(words(first)) >= 4 && standsAlone(first) {
+		if first := stripLabel(firstOf(q)); len(words(first)) >= 4 && standsAlone(first) && strings.ContainsAny(first[len(first)-1:], ".!)”\"") {
 			return clip(first, maxDescription)
 		}
 	}

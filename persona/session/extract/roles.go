@@ -56,9 +56,6 @@ func (s *section) headedRole() []candidate {
 		}
 		e.quote, e.steps, e.passage = append(e.quote, e.steps...), nil, s.passage(e.from, e.to)
 	}
-	if office {
-		c.score = scoreRole
-	}
 	if len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || pointsElsewhere().MatchString(e.quote[0]) || s.holdsCourse() {
 		return nil
 	}
@@ -66,6 +63,9 @@ func (s *section) headedRole() []candidate {
 		if ws := words(title); !office && !officeNoun(ws[len(ws)-1]) && !strings.Contains(firstOf(e.quote[0]), "responsible") {
 			return nil // a duty, or what the role works with
 		}
+		c.score = scoreRole
+	}
+	if office && (duties || s.topic() == roles || s.doc.charters() || strings.Contains(firstOf(e.quote[0]), "responsible")) {
 		c.score = scoreRole
 	}
 	c.about, c.evidence = described(e.quote[0]), []evidence{e}
@@ -100,7 +100,7 @@ func (s *section) holdsCourse() bool {
 // in its name, or a verb alone.
 func isStep(title string) bool {
 	ws := words(title)
-	return len(ws) == 1 && imperative(ws[0]) || slices.ContainsFunc(ws, func(w string) bool { return in("with to from by at into about until as across", w) })
+	return len(ws) == 1 && imperative(ws[0]) || slices.ContainsFunc(ws, func(w string) bool { return in("with to from by at into about until as across", w) }) || len(ws) > 2 && in("your our the a an", ws[1])
 }
 
 // tellsOf reports whether s says what those in an office are or do: its first sentence speaks of
@@ -112,7 +112,7 @@ func (s *section) tellsOf(title string) bool {
 	}
 	first := firstOf(s.blocks[0].texts()[0].run.text)
 	ws, office := words(first), words(title)
-	if _, weight := obliging(ws); len(ws) < 3 || weight > 1 || strings.HasSuffix(first, "?") || comesToHold().MatchString(first) || counted().MatchString(first) ||
+	if _, weight := obliging(ws); len(ws) < 3 || weight > 1 || strings.HasSuffix(first, "!") || strings.HasSuffix(first, "?") || comesToHold().MatchString(first) || counted().MatchString(first) ||
 		pronounFirst(first) || in("each every see have", ws[0]) || instruction(first) {
 		return false
 	}

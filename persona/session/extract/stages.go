@@ -11,6 +11,9 @@ import (
 // numbered from one up. All of it is one procedure, and each step a part of it.
 func (s *section) readStages() []candidate {
 	title, how := howTo(s.subject())
+	if in("instructions steps procedure", strings.ToLower(title[strings.LastIndexByte(title, ' ')+1:])) {
+		title, how = howTo(s.doc.title)
+	}
 	var steps []*section
 	for _, x := range s.doc.sections {
 		if x.parent == s || s.title == "" && x.parent == nil && x.level == 2 {
@@ -50,6 +53,20 @@ func (s *section) readStages() []candidate {
 	about := fmt.Sprintf("%d steps: %s … %s", len(steps), name(steps[0]), name(steps[len(steps)-1]))
 	return []candidate{{kind: process, title: s.qualifyTitle(capital(strings.TrimRight(title, "?: "))), about: clip(about, maxDescription), score: scoreProcess,
 		evidence: []evidence{e}, owners: s.owners()}}
+}
+
+// isStage reports whether s is one of several numbered headings in a row: it has a next or a previous one.
+func (s *section) isStage() bool {
+	n := stage().FindStringSubmatch(s.title)
+	return n != nil && slices.ContainsFunc(s.doc.sections, func(x *section) bool {
+		m := stage().FindStringSubmatch(x.title)
+		if m == nil || x.parent != s.parent {
+			return false
+		}
+		at, _ := strconv.Atoi(n[1])
+		other, _ := strconv.Atoi(m[1])
+		return other == at-1 || other == at+1
+	})
 }
 
 // stage is the number in front of a heading that is a step.

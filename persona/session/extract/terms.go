@@ -49,7 +49,7 @@ type evidence struct {
 // The scores: how plainly a source says that the thing exists and what it is.
 // Ranking under MaxAtoms goes by them alone, so they are an order and not a measure.
 const (
-	scoreGlossary   = 80 // a definition list, table or list that is there to define
+	scoreGlossary   = 82 // a definition list, table or list that is there to define
 	scoreWhatIs     = 76 // "What is X?", a glossary's own sub-heading
 	scoreProcess    = 86 // a procedure with its steps
 	scoreRole       = 80
@@ -57,6 +57,7 @@ const (
 	scoreDecision   = 86
 	scoreSystem     = 70
 	scoreDefinition = 70 // "An X is a …" where X is the subject
+	scoreStrong     = 80 // from here on strong evidence speaks for a candidate
 	scoreBold       = 58 // a bold word and a definition in a glossary
 )
 
@@ -234,7 +235,7 @@ func (s *section) boldList(b block, led bool) []candidate {
 		if !ok || !s.leads(lead) || !definable(rest) && (s.topic() != roles || len(words(rest)) < 2) || !s.listing() && lead.kind != strong {
 			continue
 		}
-		c := s.newDefinition(lead.text, rest, block{from: it.from, to: it.to, run: it.run}, scoreGlossary-5)
+		c := s.newDefinition(lead.text, rest, block{from: it.from, to: it.to, run: it.run}, scoreStrong)
 		if ws := words(lead.text); led && c.kind == term && roleNoun(singular(ws[len(ws)-1])) {
 			c.kind = role
 		}

@@ -261,6 +261,9 @@ func standsAlone(sentence string) bool {
 	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) || pointing().MatchString(sentence) {
 		return false
 	}
+	if opening := strings.ToLower(sentence); sequels().MatchString(opening) || demonstrative(words(sentence)) {
+		return false
+	}
 	head, _, ok := strings.Cut(sentence, ", ")
 	ws := words(head)
 	if !ok || len(ws) == 0 || !in("if when once to for by in after before with as at here because since while", ws[0]) {
@@ -274,6 +277,22 @@ func standsAlone(sentence string) bool {
 		}
 	}
 	return true
+}
+
+// sequels are the words that a sentence begins with which goes on from the one before it.
+var sequels = lazy(`^(?:finally|first|firstly|second|secondly|third|next|now|again|still|instead|hence|consequently|accordingly|moreover|furthermore|besides|lastly|afterwards|meanwhile|as such|in (?:addition|both|either|other words|(?:this|that|these|such) ))\b`)
+
+// demonstrative reports whether words point to something that they do not name: "these tests", but
+// not "those who", nor "this repository", which every document stands in.
+func demonstrative(ws []string) bool {
+	for i, w := range ws[:max(0, len(ws)-1)] {
+		next := ws[i+1]
+		if w == "these" || w == "those" && !in("who that whose with in of which", next) || w == "such" && next != "as" ||
+			w == "this" && !in("repository repo project document policy page guide handbook team organization organisation community charter site standard section", next) {
+			return true
+		}
+	}
+	return false
 }
 
 // pointing are the words of a sentence that sends to what stands above or below it, and of one that

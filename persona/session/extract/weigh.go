@@ -222,6 +222,11 @@ func (t *traits) weight() (asPolicy, asProcess int) {
 	return asPolicy, asProcess
 }
 
+// ordered reports whether the sentences of t say what comes after what, and when.
+func (t *traits) ordered() bool {
+	return t.begin("to if when once then next finally first after afterwards before now lastly second") > 0 || t.have("then afterwards")
+}
+
 func (t *traits) first() string { return t.word(0) }
 func (t *traits) last() string  { return t.word(len(t.title) - 1) }
 
