@@ -214,6 +214,10 @@ func readGoMod(b []byte) (manifest, error) {
 		if f.Module != nil && r.New.Version == "" && path.Join(majorOf(f.Module.Mod.Path), r.New.Path) == majorOf(r.Old.Path) && strings.HasPrefix(r.New.Path, ".") {
 			continue // another module of the repository, where its path says that it stands
 		}
+		if r.New.Path == r.Old.Path {
+			m.requires[r.Old.Path] = dependency{r.New.Version, r.Syntax.Start.Line}
+			continue // another version of the same module
+		}
 		what := strings.TrimSpace(r.Old.String() + " => " + r.New.String())
 		m.other["replace "+what] = foundLine{"dependency_replace", "replaces a module with other code: " + what, r.Syntax.Start.Line}
 	}

@@ -17,6 +17,9 @@ const (
 	proseMark = `(?:<!--|^\s*(?:\.{3,}|…|[<\[(]\.{3,}|[<\[(]…|//|[<\[(]))`
 )
 
+// keeping is which of the phrases says to keep something.
+const keeping = 3
+
 // phrases are what a placeholder says, by language.
 func phrases() []string {
 	return []string{
@@ -47,7 +50,8 @@ func phrases() []string {
 // placeholderPatterns are the two shapes of a placeholder, for code and for prose.
 var placeholderPatterns = sync.OnceValue(func() []pattern {
 	all := "(?:" + strings.Join(phrases(), "|") + ")"
-	alone := regexp.MustCompile(`\[\^\\n\]\{0,\d+\}`).ReplaceAllString(all, `\s*`) // nothing but the phrase
+	behind := slices.Delete(phrases(), keeping, keeping+1)                                                         // beside code, to keep something is what the code does
+	alone := regexp.MustCompile(`\[\^\\n\]\{0,\d+\}`).ReplaceAllString("(?:"+strings.Join(behind, "|")+")", `\s*`) // nothing but the phrase
 	return []pattern{
 		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)(?:^\s*|\.{3}|…)` + codeMark + `[\s.…*<\[({:=-]*` + all + `|(?://+|#+|/\*+|<!--)[\s.…*<\[({:=-]*` + alone + `[\s.…)>\]]*(?:\*/\}?|-->)?\s*$`)},
 		{"placeholder_text", "is a placeholder", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + `[\s.…*<\[({:=-]*` + all)},

@@ -67,6 +67,9 @@ func bracedRoutines(lines []string) map[string]routine {
 	name, depth, base := "", 0, 0
 	for i, l := range lines {
 		text := strings.TrimSpace(l)
+		if text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "* ") || strings.HasPrefix(text, "/*") && strings.HasSuffix(text, "*/") {
+			continue // brackets of a comment open nothing
+		}
 		if name == "" && strings.HasSuffix(text, "{") && !controls().MatchString(l) {
 			if m := braceDef().FindStringSubmatch(l); m != nil {
 				name, base = m[1], depth
@@ -76,7 +79,7 @@ func bracedRoutines(lines []string) map[string]routine {
 			}
 		}
 		depth += strings.Count(l, "{") - strings.Count(l, "}")
-		if name == "" || text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "*") || strings.HasPrefix(text, "#") {
+		if name == "" || strings.HasPrefix(text, "*") || strings.HasPrefix(text, "#") {
 			continue
 		}
 		if depth <= base {
