@@ -254,7 +254,11 @@ func (ch *change) recordEnd(ctx context.Context) {
 	case ctx.Err() != nil:
 		w.void(describeStop(ctx, ch.c.task))
 	case w.verdict != board.ToBlocked:
-		w.void(fmt.Sprintf("%s: %s", o.Reason, cmp.Or(ch.why, cmp.Or(o.Last().Note, pipeline.Explain(o.Reason)))))
+		why := cmp.Or(ch.why, o.Last().Note, pipeline.Explain(o.Reason))
+		if !strings.HasSuffix(why, "]") { // else it ends with a code that says more
+			why += fmt.Sprintf(" [%s]", o.Reason)
+		}
+		w.void(why)
 	}
 }
 

@@ -137,7 +137,7 @@ func (a *attempt) runChangeAgain(ctx context.Context, m *remade) error {
 	}()
 	runChange(ctx, &change{asking: asking{attempt: a, unseen: m.old.Fact(pipeline.FactSeen) != "yes"}, remade: m})
 	if ch := a.w.change; ch.op.Phase != pipeline.Waiting {
-		return refuse(cmp.Or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", a.c.task.ID, a.w.reason)
+		return refuse(cmp.Or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", a.c.task.ID, strings.TrimSuffix(a.w.reason, " ["+string(ch.op.Reason)+"]"))
 	}
 	return nil
 }

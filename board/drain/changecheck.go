@@ -53,7 +53,7 @@ func hardFindings(all []policy.Finding) []string {
 	var out []string
 	for _, f := range all {
 		if f.Severity == policy.Hard {
-			out = append(out, f.Error())
+			out = append(out, f.Sentence())
 		}
 	}
 	return out

@@ -49,7 +49,7 @@ func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	if v.Tier == pipeline.NeverByMachine {
 		return ch.endBlocked(v)
 	}
-	return pipeline.Out{Next: pipeline.Route, Note: "at least " + risk.Describe(v)}, nil
+	return pipeline.Out{Next: pipeline.Route, Note: "so far, " + risk.Describe(v)}, nil
 }
 
 func (ch *change) endBlocked(v pipeline.Verdict) (pipeline.Out, error) {

@@ -201,7 +201,7 @@ func TestLanesEndSessions(t *testing.T) {
 			if late := o.Reason == pipeline.PhaseDeadline && o.Phase == pipeline.Expired; late != c.late {
 				t.Errorf("%s %s in lane %s: %+v", o.Phase, o.Reason, o.Fact("lane"), r.Tasks)
 			}
-			if c.late && !strings.Contains(r.Tasks[0].Reason, "phase_deadline: generate had until") {
+			if c.late && !strings.Contains(r.Tasks[0].Reason, "generate had until") {
 				t.Error(r.Tasks[0].Reason)
 			}
 		})

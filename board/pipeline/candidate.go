@@ -119,13 +119,13 @@ type Fault struct {
 	Fix  string `json:"fix"`
 }
 
-// Error is the fault on one line, place first.
+// Error is the fault on one line, place first and code last.
 func (f Fault) Error() string {
 	at := f.At
 	if at != "" {
 		at += ": "
 	}
-	return fmt.Sprintf("%s%s: %s; %s", at, f.Code, f.Text, f.Fix)
+	return fmt.Sprintf("%s%s; %s [%s]", at, f.Text, f.Fix, f.Code)
 }
 
 // Unusable is every fault of the first check that found any. Nothing of the delivery is

@@ -363,15 +363,22 @@ func (p *Profile) addSensitive(file string, f Evidence, pol Policy) {
 	why := file + " holds the word " + word
 	var glob string
 	for _, g := range expandFolders(pol.Security) {
-		if word == "" && glob == "" && policy.MatchGlob(strings.ToLower(g), policy.FoldPath(file)) {
-			glob, why = g, file+" is in "+g
+		if glob == "" && policy.MatchGlob(strings.ToLower(g), policy.FoldPath(file)) {
+			glob = g
 		}
 	}
-	if word == "" && glob == "" {
+	switch {
+	case word == "" && glob == "":
 		return
+	case word == "":
+		why = file + " is in " + glob
 	}
-	named := slices.ContainsFunc(expandFolders(f.Scope), func(g string) bool { return policy.MatchGlob(g, file) && namesSensitive(g, file, glob) })
-	if f.Filed == FiledByPerson && named {
+	// A text's own name says what it is about: whoever wants one on passwords gives nothing away.
+	isText := slices.Contains([]string{".md", ".markdown", ".rst", ".adoc"}, path.Ext(file)) && glob == "" && securityWord(policy.FoldPath(path.Dir(file))) == ""
+	inScope := slices.ContainsFunc(expandFolders(f.Scope), func(g string) bool {
+		return policy.MatchGlob(g, file) && (isText || namesSensitive(g, file, glob, word))
+	})
+	if f.Filed == FiledByPerson && inScope {
 		p.addTouch("security_in_scope", why)
 		return
 	}
@@ -381,7 +388,7 @@ func (p *Profile) addSensitive(file string, f Evidence, pol Policy) {
 // namesSensitive reports that a glob which matches a sensitive path was written with it in
 // mind: the glob is the path, or what is spelled out in it is sensitive for the
 // same reason. Whoever wrote ** said nothing about passwords.
-func namesSensitive(glob, file, configured string) bool {
+func namesSensitive(glob, file, configured, word string) bool {
 	var spelled, prefix []string
 	for _, n := range strings.Split(glob, "/") {
 		wild := strings.ContainsAny(n, "*?[")
@@ -395,7 +402,7 @@ func namesSensitive(glob, file, configured string) bool {
 	switch {
 	case glob == file:
 		return true
-	case configured != "":
+	case word == "":
 		return policy.MatchGlob(strings.ToLower(configured), policy.FoldPath(path.Join(prefix...)))
 	}
 	return securityWord(path.Join(spelled...)) != ""

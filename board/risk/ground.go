@@ -262,13 +262,13 @@ func meantFiles(base, globs []string, root string) []pipeline.Edit {
 	return out
 }
 
-// Describe is a verdict in a line: its tier, the rule, why and the way out.
+// Describe is a verdict in a line: what it is about and why, the way out, and its tier and rule.
 func Describe(v pipeline.Verdict) string {
-	s := fmt.Sprintf("%s, %s", v.Tier, v.Code)
+	because := ""
 	if len(v.Because) > 0 {
-		s += ": " + strings.Join(v.Because, "; ")
+		because = ": " + strings.Join(v.Because, "; ")
 	}
-	return s + "; " + v.Way
+	return fmt.Sprintf("%s%s; %s [%s, %s]", v.Meaning, because, v.Way, v.Tier, v.Code)
 }
 
 // Missing is an entry of [governance.approvers] too few of whose people approved a file.

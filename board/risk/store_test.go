@@ -204,15 +204,11 @@ func TestMeant(t *testing.T) {
 	if want := "doc/x.md 100644|z 100644|new.go "; strings.Join(got, "|") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	v := pipeline.Verdict{Tier: "BLOCKED", Code: "c", Way: "wait"}
-	if got := Describe(v); got != "BLOCKED, c; wait" {
+	v := pipeline.Verdict{Tier: "BLOCKED", Code: "c", Meaning: "it rains", Way: "wait"}
+	if got := Describe(v); got != "it rains; wait [BLOCKED, c]" {
 		t.Error(got)
 	}
-	v.Because = []string{"a"}
-	if got := Describe(v); got != "BLOCKED, c: a; wait" {
-		t.Error(got)
-	}
-	if v.Because = []string{"a", "b"}; Describe(v) != "BLOCKED, c: a; b; wait" {
+	if v.Because = []string{"a", "b"}; Describe(v) != "it rains: a; b; wait [BLOCKED, c]" {
 		t.Error(Describe(v))
 	}
 	for autonomy, want := range map[string]bool{"observe": true, "act": false} {

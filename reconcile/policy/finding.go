@@ -55,14 +55,22 @@ type Finding struct {
 
 // Error writes the finding on one line, place first.
 func (f Finding) Error() string {
-	at := ""
+	return fmt.Sprintf("%s%s: %s; %s", f.at(), f.Code, f.Text, f.Fix)
+}
+
+// Sentence is the finding for a person, with its code last.
+func (f Finding) Sentence() string {
+	return fmt.Sprintf("%s%s; %s [%s]", f.at(), f.Text, f.Fix, f.Code)
+}
+
+func (f Finding) at() string {
 	switch {
 	case f.Path != "" && f.Line > 0:
-		at = fmt.Sprintf("%s:%d: ", f.Path, f.Line)
+		return fmt.Sprintf("%s:%d: ", f.Path, f.Line)
 	case f.Path != "":
-		at = f.Path + ": "
+		return f.Path + ": "
 	}
-	return fmt.Sprintf("%s%s: %s; %s", at, f.Code, f.Text, f.Fix)
+	return ""
 }
 
 // Refusal is a no to an action. Code never changes its meaning.

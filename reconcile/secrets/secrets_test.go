@@ -60,6 +60,7 @@ func TestRedactLeavesAlone(t *testing.T) {
 		"idempotency_key: 01JD8Q2W3E4R5T6Y7V8A9S0DFG",
 		"BLOB_KEY=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
 		"run-01JD8Q2W3E4R5T6Y7V8A9S0DFG.jsonl",
+		"rotate-the-client-secret: op-01JD8Q2W3E4R5T6Y7V8A9S0DFG",
 		"The password is changed every ninety days by the editor on duty.",
 		"password: correct-horse-battery-staple-and-more",
 		"a token is an amount of text; tokens: 128000",

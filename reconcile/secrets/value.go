@@ -41,6 +41,9 @@ func quotedSecret(v []byte) bool {
 	return hasDigitAndLetter(v) && shannonEntropy(v) >= 2.5 && !placeholder().Match(v)
 }
 
+// ownID are the names that odd gives runs and changes.
+var ownID = lazyRegexp(`^(?:op|run)-[0-9A-HJKMNP-TV-Z]{26}$`)
+
 var placeholder = lazyRegexp(`(?i)example|placeholder|changeme|change-me|change_me|dummy|fake|redacted|your[_-]|xxxx|test|sample|env\.|os\.|secrets\.|^/|://`)
 
 // denseNotID is dense, but lets pass what has the shape of a blob id or a ULID,
@@ -95,6 +98,9 @@ func readAssignment(b, low []byte, i int) (lo, hi int, ok bool) {
 	}
 	hi = skipWhile(b, lo, lo+longValue, plainByte)
 	value := b[lo:hi]
+	if ownID().Match(value) { // behind the name of a task such as rotate-the-client-secret
+		return 0, 0, false
+	}
 	if low[i] == '_' { // a name that only ends in KEY, in capitals
 		return lo, hi, end == i+len("_key") && inCapitals(b[:end]) && len(value) >= 16 && denseNotID(value)
 	}
