@@ -2,11 +2,15 @@ package drain
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/session/cage"
 )
 
 // What a substrate lacks is said before anything is claimed, all of it, under the
@@ -83,5 +87,72 @@ func TestListReceivers(t *testing.T) {
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %d receivers, want %d", c.toml, len(got), len(c.want))
 		}
+	}
+}
+
+// What odd.toml says of an agent reaches it: its model, prices, key, environment and bounds.
+func TestSubstrateHasItsSettings(t *testing.T) {
+	t.Parallel()
+	for kind, c := range map[string]struct{ toml, want string }{
+		"extract":   {"", "extract.Substrate{}"},
+		"replay":    {"file = \"r.md\"", `File:"r.md"`},
+		"exec":      {"argv = [\"a\", \"-b\"]\nfree = true\nmax_bytes = 77", `Argv:[]string{"a", "-b"}, Dir:"/d"|Free:true, MaxBytes:77|Network:"allow"|"MINE=x"`},
+		"claude":    {"argv = [\"c\"]\nmodel = \"o\"\nfree = true", `Argv:[]string{"c"}, Dir:"/d", Model:"o"|Free:true|Servers:[]servers.Spec{servers.Spec{Name:"sea"`},
+		"acp":       {"argv = [\"g\"]\nmax_bytes = 77", `Argv:[]string{"g"}, Dir:"/d"|MaxBytes:77|Name:"sea"|Network:"allow", Commands:"loopback"`},
+		"anthropic": {"model = \"o\"\nbase_url = \"http://[::1]:1\"\nmax_tokens = 999\ncontext_bytes = 100000", `Model:"o", BaseURL:"http://[::1]:1", Key:"k"|MaxTokens:999|ContextBytes:100000|"o":loop.Price{Input:1000000, Output:2000000, CacheRead:3000000, CacheWrite:4000000}`},
+		"openai":    {"key_env = \"MINE\"\nmax_tokens_key = \"max_tokens\"", `Model:"m"|Key:"x", MaxTokensKey:"max_tokens"`},
+	} {
+		cfg, err := config.Parse("odd.toml", []byte("[session]\nsubstrate = \""+kind+"\"\nmodel = \"m\"\n[sandbox]\nnetwork = \"allow\"\n[substrate."+kind+"]\n"+c.toml+
+			"\n[prices.o]\ninput_usd = 1\noutput_usd = 2\ncache_read_usd = 3\ncache_write_usd = 4\n[[mcp]]\nname = \"sea\"\nargv = [\"run\"]\nread = [\"~/charts\", \"/charts\"]\ntools = [\"*\"]\n"))
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		s, err := Substrate(cfg, nil, "/d", Options{Environ: []string{"ANTHROPIC_API_KEY=k", "MINE=x"}}, cage.Cage{})
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		for want := range strings.SplitSeq(c.want, "|") {
+			if got := fmt.Sprintf("%#v", s); !strings.Contains(got, want) {
+				t.Errorf("%s: %s\nwant %s", kind, got, want)
+			}
+		}
+		for home, want := range map[string]string{"": "[/charts]", "/home/ann": "[/home/ann/charts /charts]"} {
+			if specs := Specs(cfg, home); len(specs) != 1 || fmt.Sprint(specs[0].Read) != want {
+				t.Errorf("%q: %+v", home, specs)
+			}
+		}
+	}
+	if _, err := Substrate(config.Config{Session: config.Session{Substrate: "pigeon"}}, nil, "", Options{}, cage.Cage{}); code(err) != "substrate" {
+		t.Error(err)
+	}
+}
+
+// A session is given the servers that are always on, and those for its task's kind or tags.
+func TestGranted(t *testing.T) {
+	t.Parallel()
+	cfg := config.Config{Servers: []config.Server{{Name: "always", When: config.Operational, Roles: []contract.Role{"shore-lead"}}, {Name: "kind", Kinds: []string{"extract"}}, {Name: "tag", Tags: []string{"sea"}}, {Name: "asked"}}}
+	tagged := []string{"air", "sea"}
+	taskOf := func(kind string, tags []string) (t board.Task) {
+		t.Path, t.Kind, t.Atom = "tasks/a.md", kind, &okf.Atom{Tags: tags}
+		return t
+	}
+	for want, task := range map[string]board.Task{
+		"always":          taskOf("implement", nil),
+		"always kind":     taskOf("extract", nil),
+		"always tag":      taskOf("implement", tagged),
+		"always kind tag": taskOf("extract", tagged),
+	} {
+		var got []string
+		for _, g := range Granted(cfg, task) {
+			got = append(got, g.Server)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	nowhere := taskOf("extract", tagged)
+	nowhere.Path = ""
+	if got := Granted(cfg, nowhere); len(got) != 1 || got[0].Server != "always" || len(got[0].Roles) != 1 {
+		t.Errorf("of no task of the board: %+v", got)
 	}
 }
