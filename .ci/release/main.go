@@ -158,7 +158,7 @@ func git(args ...string) (string, error) {
 // build makes the program for one system, and the files that hold it.
 func (r *release) build(tmp string, t target) error {
 	file := filepath.Join(tmp, "odd-"+t.os+"-"+t.arch)
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./cmd/odd")
+	cmd := exec.Command("go", "build", "-trimpath", "-tags=nethttpomithttp2", "-ldflags=-s -w", "-o", file, "./cmd/odd")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOFLAGS=")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
