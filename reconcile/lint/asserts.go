@@ -16,17 +16,17 @@ type asserter struct {
 	each func(holds condition, call *ast.CallExpr, helper string)
 }
 
-// block walks statements that are run where cond holds, nil for always.
-func (a asserter) block(list []ast.Stmt, cond *condition) {
+// walkBlock walks statements that are run where cond holds, nil for always.
+func (a asserter) walkBlock(list []ast.Stmt, cond *condition) {
 	for _, s := range list {
-		a.stmt(s, cond)
+		a.walkStatement(s, cond)
 	}
 }
 
-// claims returns the assertion of a library, or of a suite, that a name calls.
-func (a asserter) claims(name string) string {
+// libraryAssertion returns the assertion of a library, or of a suite, that a name calls.
+func (a asserter) libraryAssertion(name string) string {
 	object, method, _ := strings.Cut(name, ".")
-	said, _ := positive(method)
+	said, _ := withoutNegation(method)
 	if made, ok := a.says[object]; made || slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) ||
 		ok && slices.Contains(strings.Fields(`True NoError Nil Equal EqualValues Exactly EqualError Error Len Empty Zero Panics Contains ElementsMatch Subset Greater Less InDelta JSONEq IsType Implements Regexp Same`), said) {
 		return method
@@ -49,11 +49,11 @@ func setupsOf(f *ast.FuncDecl) (out setups) {
 	return out
 }
 
-// before returns the call of those that gave the error which is compared, "" for any other.
-func (all setups) before(text string, at token.Pos) string {
+// setupBefore returns the call of those that gave the error which is compared, "" for any other.
+func (all setups) setupBefore(text string, at token.Pos) string {
 	name, ok := strings.CutSuffix(text[strings.LastIndexByte(text, ';')+1:], " == nil")
 	for _, s := range slices.Backward(all) {
-		if call := callee(s.Rhs[0]); ok && s.Pos() < at && dottedName(s.Lhs[len(s.Lhs)-1]) == strings.TrimSpace(name) {
+		if call := calleeName(s.Rhs[0]); ok && s.Pos() < at && dottedName(s.Lhs[len(s.Lhs)-1]) == strings.TrimSpace(name) {
 			if setupCall().MatchString(call) {
 				return call[strings.IndexByte(call, '.')+1:]
 			}
@@ -63,14 +63,14 @@ func (all setups) before(text string, at token.Pos) string {
 	return ""
 }
 
-// asserters are the names in a function that assert, see [asserter].
-func asserters(f *ast.FuncDecl) map[string]bool {
+// findAsserters are the names in a function that assert, see [asserter].
+func findAsserters(f *ast.FuncDecl) map[string]bool {
 	out := map[string]bool{}
 	if f.Recv != nil && len(f.Recv.List) > 0 && len(f.Recv.List[0].Names) > 0 {
 		out[f.Recv.List[0].Names[0].Name] = false
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
-		if s, ok := n.(*ast.AssignStmt); ok && len(s.Lhs) == 1 && len(s.Rhs) == 1 && dottedName(s.Lhs[0]) != "" && slices.Contains([]string{"assert.New", "require.New", "is.New", "qt.New"}, callee(s.Rhs[0])) {
+		if s, ok := n.(*ast.AssignStmt); ok && len(s.Lhs) == 1 && len(s.Rhs) == 1 && dottedName(s.Lhs[0]) != "" && slices.Contains([]string{"assert.New", "require.New", "is.New", "qt.New"}, calleeName(s.Rhs[0])) {
 			out[dottedName(s.Lhs[0])] = true
 		}
 		return true
@@ -78,62 +78,62 @@ func asserters(f *ast.FuncDecl) map[string]bool {
 	return out
 }
 
-func (a asserter) stmt(s ast.Stmt, cond *condition) {
+func (a asserter) walkStatement(s ast.Stmt, cond *condition) {
 	switch s := s.(type) {
 	case *ast.IfStmt:
 		if s.Init != nil {
-			a.stmt(s.Init, cond)
+			a.walkStatement(s.Init, cond)
 		}
-		c := a.from.condition(s.Cond)
+		c := a.from.readCondition(s.Cond)
 		if s.Init != nil {
-			c.text = a.from.text(s.Init) + "; " + c.text
+			c.text = a.from.textOf(s.Init) + "; " + c.text
 		}
-		a.exprs(s.Cond)
+		a.walkExpressions(s.Cond)
 		if !isConstantCondition(s.Cond) { // what never runs asserts nothing
-			a.block(s.Body.List, &c)
+			a.walkBlock(s.Body.List, &c)
 		}
 		if s.Else != nil {
 			inverse := c.inverse()
-			a.stmt(s.Else, &inverse)
+			a.walkStatement(s.Else, &inverse)
 		}
 	case *ast.SwitchStmt:
 		on := ""
 		if s.Init != nil {
-			on = a.from.text(s.Init) + "; "
+			on = a.from.textOf(s.Init) + "; "
 		}
 		if s.Tag != nil {
-			on += a.from.text(s.Tag) + " "
+			on += a.from.textOf(s.Tag) + " "
 		}
-		a.cases(s.Body, on, s.Tag == nil)
+		a.walkCases(s.Body, on, s.Tag == nil)
 	case *ast.TypeSwitchStmt:
-		a.cases(s.Body, a.from.text(s.Assign)+" ", false)
+		a.walkCases(s.Body, a.from.textOf(s.Assign)+" ", false)
 	case *ast.ExprStmt:
 		a.call(s.X, cond)
 	default:
-		if list, ok := inner(s); ok {
-			a.block(list, cond)
+		if list, ok := innerStatements(s); ok {
+			a.walkBlock(list, cond)
 		} else if s != nil {
-			a.exprs(s)
+			a.walkExpressions(s)
 		}
 	}
 }
 
-// cases walks the cases of a switch on something, or of one whose cases are conditions.
-func (a asserter) cases(of *ast.BlockStmt, on string, conditions bool) {
+// walkCases walks the cases of a switch on something, or of one whose cases are conditions.
+func (a asserter) walkCases(of *ast.BlockStmt, on string, conditions bool) {
 	for _, s := range of.List {
 		s := s.(*ast.CaseClause)
 		var words []string
 		for _, e := range s.List {
-			words = append(words, a.from.text(e))
+			words = append(words, a.from.textOf(e))
 		}
 		if !conditions || !slices.ContainsFunc(s.List, isConstantCondition) { // what never runs asserts nothing
-			a.block(s.Body, &condition{text: on + "case " + strings.Join(words, ", ")})
+			a.walkBlock(s.Body, &condition{text: on + "case " + strings.Join(words, ", ")})
 		}
 	}
 }
 
-// inner are the statements inside one that holds no condition of its own.
-func inner(s ast.Stmt) (list []ast.Stmt, ok bool) {
+// innerStatements are the statements inside one that holds no condition of its own.
+func innerStatements(s ast.Stmt) (list []ast.Stmt, ok bool) {
 	switch s := s.(type) {
 	case *ast.BlockStmt:
 		return s.List, true
@@ -151,11 +151,11 @@ func inner(s ast.Stmt) (list []ast.Stmt, ok bool) {
 	return nil, false
 }
 
-// exprs looks for functions written inside an expression or a statement.
-func (a asserter) exprs(n ast.Node) {
+// walkExpressions looks for functions written inside an expression or a statement.
+func (a asserter) walkExpressions(n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if f, ok := n.(*ast.FuncLit); ok {
-			a.block(f.Body.List, nil)
+			a.walkBlock(f.Body.List, nil)
 			return false
 		}
 		return true
@@ -166,30 +166,30 @@ func (a asserter) exprs(n ast.Node) {
 func (a asserter) call(e ast.Expr, cond *condition) {
 	call, ok := e.(*ast.CallExpr)
 	if !ok {
-		a.exprs(e)
+		a.walkExpressions(e)
 		return
 	}
-	name := callee(call)
+	name := calleeName(call)
 	object, _, _ := strings.Cut(name, ".")
 	at := strings.LastIndexByte(name, '.')
 	switch {
-	case a.claims(name) != "":
-		a.each(a.claim(a.claims(name), call), call, "")
-	case at >= 0 && failing(object, name[at+1:]):
+	case a.libraryAssertion(name) != "":
+		a.each(a.readClaim(a.libraryAssertion(name), call), call, "")
+	case at >= 0 && isFailing(object, name[at+1:]):
 		c := condition{"fails", false}
 		if cond != nil {
 			c = cond.inverse()
 		}
 		a.each(c, call, "")
-	case (strings.HasPrefix(name, "Expect") || strings.Contains(name, "….")) && fluent().MatchString(a.from.text(call)):
-		a.each(condition{text: a.from.text(call)}, call, "")
+	case (strings.HasPrefix(name, "Expect") || strings.Contains(name, "….")) && fluent().MatchString(a.from.textOf(call)):
+		a.each(condition{text: a.from.textOf(call)}, call, "")
 	case at < 0 && len(call.Args) > 1 && slices.ContainsFunc(call.Args, isTester):
 		a.each(condition{text: name + " is called"}, call, name)
 	case slices.ContainsFunc(call.Args, isTester) && a.from.typeOf(call) != "":
 		a.each(condition{text: name[at+1:] + " is called"}, call, a.from.typeOf(call)+name[at:])
 	}
 	for _, arg := range call.Args {
-		a.exprs(arg)
+		a.walkExpressions(arg)
 	}
 }
 
@@ -215,7 +215,7 @@ func (s side) typeOf(call *ast.CallExpr) string {
 		}
 		if c, ok := e.(*ast.CompositeLit); ok {
 			of = c.Type
-		} else if call, ok := e.(*ast.CallExpr); ok && callee(call) == "new" && len(call.Args) == 1 {
+		} else if call, ok := e.(*ast.CallExpr); ok && calleeName(call) == "new" && len(call.Args) == 1 {
 			of = call.Args[0]
 		}
 	}
@@ -251,13 +251,13 @@ func (s side) typeOf(call *ast.CallExpr) string {
 // fluent finds what assertions that are chains of calls have among them.
 var fluent = lazy(`(?i)(?:expect|assert|require|should|that)\w*\(`)
 
-func failing(object, method string) bool {
+func isFailing(object, method string) bool {
 	return slices.Contains([]string{"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"}, method) && !slices.Contains([]string{"fmt", "log", "slog", "errors"}, object)
 }
 
 // isTester reports an argument that is the test itself.
 func isTester(e ast.Expr) bool {
-	return slices.Contains([]string{"t", "b", "tb", "ts"}, dottedName(e)) || strings.HasSuffix(callee(e), ".T")
+	return slices.Contains([]string{"t", "b", "tb", "ts"}, dottedName(e)) || strings.HasSuffix(calleeName(e), ".T")
 }
 
 // argumentsOf returns what a call is about, without the test itself.
@@ -265,16 +265,16 @@ func argumentsOf(from side, call *ast.CallExpr) []string {
 	var out []string
 	for _, arg := range call.Args {
 		if !isTester(arg) {
-			out = append(out, from.text(arg))
+			out = append(out, from.textOf(arg))
 		}
 	}
 	return out
 }
 
-// claim is what an assertion of a library says must hold, in the words in which
+// readClaim is what an assertion of a library says must hold, in the words in which
 // an if would say it.
-func (a asserter) claim(method string, call *ast.CallExpr) condition {
-	name, negated := positive(method)
+func (a asserter) readClaim(method string, call *ast.CallExpr) condition {
+	name, negated := withoutNegation(method)
 	args := argumentsOf(a.from, call)
 	at := func(i int) string {
 		if i < len(args) {
@@ -285,30 +285,30 @@ func (a asserter) claim(method string, call *ast.CallExpr) condition {
 	switch name {
 	case "True":
 		if i := slices.IndexFunc(call.Args, func(e ast.Expr) bool { return !isTester(e) }); i >= 0 {
-			c := a.from.condition(call.Args[i])
+			c := a.from.readCondition(call.Args[i])
 			return condition{c.text, c.negated != negated}
 		}
 	case "NoError", "Nil":
-		return condition{equals(at(0), "nil"), negated}
+		return condition{writeEquality(at(0), "nil"), negated}
 	case "Equal", "EqualValues", "Exactly":
-		return condition{equals(at(0), at(1)), negated}
+		return condition{writeEquality(at(0), at(1)), negated}
 	case "EqualError":
-		return condition{equals(at(0)+".Error()", at(1)), negated}
+		return condition{writeEquality(at(0)+".Error()", at(1)), negated}
 	case "Len":
-		return condition{equals("len("+at(0)+")", at(1)), negated}
+		return condition{writeEquality("len("+at(0)+")", at(1)), negated}
 	case "Empty", "Zero", "Panics":
 		return condition{name + "(" + at(0) + ")", negated}
 	}
 	return condition{name + "(" + at(0) + ", " + at(1) + ")", negated}
 }
 
-// equals writes that two things are the same, whichever of them is named first.
-func equals(a, b string) string {
+// writeEquality writes that two things are the same, whichever of them is named first.
+func writeEquality(a, b string) string {
 	return min(a, b) + " == " + max(a, b)
 }
 
-// positive is the name of an assertion without its negation.
-func positive(method string) (name string, negated bool) {
+// withoutNegation is the name of an assertion without its negation.
+func withoutNegation(method string) (name string, negated bool) {
 	method = strings.TrimSuffix(method, "f")
 	switch method {
 	case "False":
@@ -356,7 +356,7 @@ func (s *suite) readText(d *delta, from side) {
 		skips, mark := testSkips().FindString(l), strings.TrimSpace(l)
 		byCondition := strings.HasSuffix(strings.ToLower(skips), "if") || strings.HasSuffix(skips, "Unless") || openers().MatchString(after) || strings.Contains(l, "? "+skips)
 		if skips != "" {
-			byCondition = byCondition && !skipsAlways().MatchString(statement(lines[i:]))
+			byCondition = byCondition && !skipsAlways().MatchString(readStatement(lines[i:]))
 		}
 		if m := ownName().FindStringSubmatch(l); m != nil {
 			s.own[d.ext+" "+m[1]] = true
@@ -390,8 +390,8 @@ func (s *suite) readText(d *delta, from side) {
 		}
 		t.items += btoi(tableRow().MatchString(l))
 		if re.MatchString(l) {
-			text, negated := affirm(statement(lines[i:]))
-			s.add(check{condition: condition{text, negated}, place: place{d.Path, i + 1}, in: in}, "", nil)
+			text, negated := withoutNot(readStatement(lines[i:]))
+			s.addCheck(check{condition: condition{text, negated}, place: place{d.Path, i + 1}, in: in}, "", nil)
 		}
 		if mark != "" {
 			after = mark
@@ -446,13 +446,13 @@ func (t tested) call(ext, line string) {
 // maxStatement is how many lines of an assertion are read.
 const maxStatement = 30
 
-// statement is the text of what begins in the first line, to the line in which its brackets
+// readStatement is the text of what begins in the first line, to the line in which its brackets
 // are closed, however it is broken into lines.
-func statement(lines []string) string {
+func readStatement(lines []string) string {
 	text, unclosed := "", 0
 	for _, l := range lines[:min(maxStatement, len(lines))] {
 		text += " " + l
-		if unclosed += open(quotes().ReplaceAll([]byte(l), nil)); unclosed <= 0 {
+		if unclosed += countOpen(quotes().ReplaceAll([]byte(l), nil)); unclosed <= 0 {
 			break
 		}
 	}
@@ -473,8 +473,8 @@ var (
 	tableRow = lazy(`^\s*[\[({"'].*[\])}"'],\s*$|^\s*@pytest\.mark\.parametrize`)
 )
 
-// affirm takes the negation out of an assertion's line.
-func affirm(line string) (text string, negated bool) {
+// withoutNot takes the negation out of an assertion's line.
+func withoutNot(line string) (text string, negated bool) {
 	for _, no := range [][2]string{
 		{"assert not ", "assert "}, {"! ", ""}, {".not.", "."}, {"assertFalse", "assertTrue"}, {"assertNotEqual", "assertEqual"}, {"assertIsNotNone", "assertIsNone"},
 		{"assertNotIn(", "assertIn("}, {" != ", " == "}, {"toBe(false)", "toBe(true)"}, {"toBeFalsy(", "toBeTruthy("}, {" is not ", " is "}, {" not in ", " in "}, {"assert_ne!", "assert_eq!"}, {"notEqual(", "equal("},

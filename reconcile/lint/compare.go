@@ -39,9 +39,9 @@ var common = strings.Fields(`t b tb ts nil true false None True False null self 
 // maxTwins is how many new tests may be what others were; more are too many to read.
 const maxTwins = 500
 
-// twins finds what each test and each helper has become: that of the same name, or
+// findTwins finds what each test and each helper has become: that of the same name, or
 // a new one that has most of its words.
-func (s *suite) twins(now *suite) map[string]string {
+func (s *suite) findTwins(now *suite) map[string]string {
 	var come []string
 	for _, key := range slices.Sorted(maps.Keys(now.tests)) {
 		if _, old := s.tests[key]; !old && len(come) < maxTwins {
@@ -79,9 +79,9 @@ func (s *suite) twins(now *suite) map[string]string {
 	return out
 }
 
-// run takes out the checks of functions that no test reaches, and returns the names
+// keepReached takes out the checks of functions that no test reaches, and returns the names
 // in tests and in the helpers that they call.
-func (s *suite) run() (used map[string]bool) {
+func (s *suite) keepReached() (used map[string]bool) {
 	used = map[string]bool{}
 	reached := map[string]bool{}
 	for more := true; more; {
@@ -106,7 +106,7 @@ func (s *suite) run() (used map[string]bool) {
 	for _, k := range s.checks {
 		t := s.tests[k.in]
 		t.strong += btoi(!k.weak)
-		for _, v := range literals(k.text) {
+		for _, v := range listLiterals(k.text) {
 			t.checked[v]++
 		}
 		s.tests[k.in] = t
@@ -114,8 +114,8 @@ func (s *suite) run() (used map[string]bool) {
 	return used
 }
 
-// judge compares each test with what it has become.
-func (j comparison) judge() []policy.Finding {
+// judgeTests compares each test with what it has become.
+func (j comparison) judgeTests() []policy.Finding {
 	gone, come := j.unmatchedChecks()
 	j.come, j.spare = come, map[*check]bool{}
 	for i, n := range come {
@@ -135,7 +135,7 @@ func (j comparison) judge() []policy.Finding {
 		switch {
 		case twin == "" && !old.test: // a helper: what it asserted is told of its tests
 		case twin == "":
-			if code, text := j.judgeRemovedTest(old, of(gone, key), len(gone), len(come)); code != "" {
+			if code, text := j.judgeRemovedTest(old, checksOf(gone, key), len(gone), len(come)); code != "" {
 				tell(code, place{old.path, 0}, "the test %s is gone%s", old.name, text)
 			}
 		case t.skips > old.skips:
@@ -150,15 +150,15 @@ func (j comparison) judge() []policy.Finding {
 		if twin == "" {
 			continue
 		}
-		if code, text := j.became(old, t, twin, of(gone, key), of(come, twin)); code != "" {
+		if code, text := j.judgeKeptTest(old, t, twin, checksOf(gone, key), checksOf(come, twin)); code != "" {
 			tell(code, place{old.path, 0}, "in %s %s", old.name, text)
 		}
 	}
 	return out
 }
 
-// of are the checks of one function.
-func of(all []check, key string) []check {
+// checksOf are the checks of one function.
+func checksOf(all []check, key string) []check {
 	var out []check
 	for _, k := range all {
 		if k.in == key {
@@ -271,11 +271,11 @@ var ofLanguage = sync.OnceValue(func() []string {
 		raises warns parametrize fixture skipif mark assertEqual assertTrue assertFalse assertRaises assertIn equal strictEqual deepEqual throws ok`)
 })
 
-// became judges what a test that is still there asserts instead of what is gone. What
+// judgeKeptTest judges what a test that is still there asserts instead of what is gone. What
 // goes along with a change of the code is for a person to judge, as long as the test
 // still says what something is, and tests still ask what it asked. Where no code is
 // changed, as many checks must stand for those that are gone, here or in another test.
-func (j comparison) became(old, t tested, twin string, gone, come []check) (code, text string) {
+func (j comparison) judgeKeptTest(old, t tested, twin string, gone, come []check) (code, text string) {
 	fewer := old.test && t.rows < old.rows && len(come) <= len(gone)
 	if fewer && !j.coded {
 		return "test_assertion_weakened", fmt.Sprintf("there are %d cases and there were %d", t.rows, old.rows)
@@ -283,11 +283,11 @@ func (j comparison) became(old, t tested, twin string, gone, come []check) (code
 	left, worth := 0, 0
 	for _, n := range j.now.checks {
 		if n.in == twin || old.line == 0 && n.path == t.path { // the checks of a file stand in tests now
-			left += j.worth(n)
+			left += j.countWorth(n)
 		}
 	}
 	for _, n := range come {
-		worth += j.worth(n)
+		worth += j.countWorth(n)
 	}
 	inverted := ""
 	var lost []check // what only the checks of other tests may stand for
@@ -305,7 +305,7 @@ func (j comparison) became(old, t tested, twin string, gone, come []check) (code
 		if slices.ContainsFunc(k.asks, func(name string) bool { return j.hasNoTest(name) && !j.was.own[path.Dir(k.path)+" "+name] }) {
 			return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone, and no test asks that any more", was, k.line)
 		}
-		if !k.weak && !j.mentions(k) && (k.setup == "" || t.tokens[k.setup] > 0) {
+		if !k.weak && !j.mentionsRemoved(k) && (k.setup == "" || t.tokens[k.setup] > 0) {
 			lost = append(lost, k)
 		}
 	}
@@ -313,7 +313,7 @@ func (j comparison) became(old, t tested, twin string, gone, come []check) (code
 	if t.items > old.items {
 		lost = nil // made cases of a table
 	}
-	if !j.coded && worth > 0 && t.rewrites(old) {
+	if !j.coded && worth > 0 && t.isRewrite(old) {
 		lost = nil
 	}
 	if !j.coded || left == 0 {
@@ -332,8 +332,8 @@ func (j comparison) became(old, t tested, twin string, gone, come []check) (code
 	return "", ""
 }
 
-// holds reports a value that stands in a test, or in a longer text there.
-func (t tested) holds(v string) bool {
+// holdsValue reports a value that stands in a test, or in a longer text there.
+func (t tested) holdsValue(v string) bool {
 	if t.tokens[v] > 0 || len(v) < 4 {
 		return t.tokens[v] > 0
 	}
@@ -345,9 +345,9 @@ func (t tested) holds(v string) bool {
 	return false
 }
 
-// rewrites reports a test that gets at what it asserts by other calls than most of those
+// isRewrite reports a test that gets at what it asserts by other calls than most of those
 // it made.
-func (t tested) rewrites(old tested) bool {
+func (t tested) isRewrite(old tested) bool {
 	kept, own := 0, 0
 	for name := range t.calls {
 		kept += btoi(old.calls[name])
@@ -374,9 +374,9 @@ func (j comparison) standsElsewhere(k check, old, t tested) bool {
 	return false
 }
 
-// mentions reports a check of something that the change removes, or that its test made
+// mentionsRemoved reports a check of something that the change removes, or that its test made
 // up for it.
-func (j comparison) mentions(k check) bool {
+func (j comparison) mentionsRemoved(k check) bool {
 	for w := range k.words {
 		if j.removed[w] || j.coded && !j.used[w] {
 			return true
@@ -389,9 +389,9 @@ func (j comparison) mentions(k check) bool {
 // something is.
 const many = 1 << 10
 
-// worth is how many checks that say what something is one stands for: a helper whose
+// countWorth is how many checks that say what something is one stands for: a helper whose
 // code is at hand for all that it asserts.
-func (j comparison) worth(n check) int {
+func (j comparison) countWorth(n check) int {
 	key := path.Dir(n.path) + "/" + n.helper
 	t, known := j.now.tests[key]
 	if n.helper == "" || !known {
@@ -407,7 +407,7 @@ func (j comparison) worth(n check) int {
 // of one that stands nowhere in the test any more, where no code has changed. A constant may
 // name a value, a helper may know it, and what a test puts in it may expect.
 func (j comparison) findSwappedCheck(k check, old, t tested, come []check) *check {
-	if j.coded || k.weak || !slices.ContainsFunc(literals(k.text), func(v string) bool { return !t.holds(v) && old.tokens[v] <= old.checked[v] }) {
+	if j.coded || k.weak || !slices.ContainsFunc(listLiterals(k.text), func(v string) bool { return !t.holdsValue(v) && old.tokens[v] <= old.checked[v] }) {
 		return nil
 	}
 	var other *check
@@ -432,7 +432,7 @@ func sameSubject(a, b check) bool {
 			return side != "nil" && identifier().MatchString(side) && (side == x || side == y)
 		})
 	}
-	return maps.Equal(a.words, b.words) && len(countOf(literals(a.text)).subtract(countOf(literals(b.text)))) <= 1
+	return maps.Equal(a.words, b.words) && len(countOf(listLiterals(a.text)).subtract(countOf(listLiterals(b.text)))) <= 1
 }
 
 // unmatchedChecks returns the checks that are there on one side only. A check that went to
@@ -479,5 +479,5 @@ func (j comparison) unmatchedChecks() (gone, come []check) {
 // tag that a person would have to give.
 func ordinaryBuild(text string) bool {
 	expr, err := constraint.Parse(text)
-	return err == nil && usually(expr.Eval, nil)
+	return err == nil && holdsUsually(expr.Eval, nil)
 }

@@ -30,13 +30,13 @@ func checkCoverage(files []File, p Options) []policy.Finding {
 	return out
 }
 
-// entries judges what a change says about one file before it is read.
-func entries(_ *change, d *delta) []policy.Finding {
+// checkEntries judges what a change says about one file before it is read.
+func checkEntries(_ *change, d *delta) []policy.Finding {
 	switch {
 	case d.Before == nil && d.After == nil:
-		return d.list("file_without_content", policy.ByBytes, 0, "has no content, neither before nor after the change")
+		return d.oneFinding("file_without_content", policy.ByBytes, 0, "has no content, neither before nor after the change")
 	case d.Before != nil && d.After != nil && string(d.Before) == string(d.After):
-		return d.list("file_unchanged", policy.ByBytes, 0, "is unchanged")
+		return d.oneFinding("file_unchanged", policy.ByBytes, 0, "is unchanged")
 	}
 	return nil
 }

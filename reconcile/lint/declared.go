@@ -16,8 +16,8 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 	was, now := map[string]string{}, map[string]string{}
 	for _, d := range slices.Concat(c.deltas, c.beside) {
 		if !d.test && !slices.Contains(proseExts(), d.ext) {
-			declarations(d.ext, d.was, was)
-			declarations(d.ext, d.now, now)
+			addDeclarations(d.ext, d.was, was)
+			addDeclarations(d.ext, d.now, now)
 		}
 	}
 	removed, stands = map[string]bool{}, map[string]bool{}
@@ -25,11 +25,11 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 		if d.test {
 			continue
 		}
-		for _, f := range d.now.functions() {
+		for _, f := range d.now.listFunctions() {
 			stands[f.decl.Name.Name] = true
 		}
 		if d.ext != ".go" {
-			for w := range routines(d.ext, d.now) {
+			for w := range findRoutines(d.ext, d.now) {
 				stands[w] = true
 			}
 		}
@@ -53,7 +53,7 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 func (c *change) fewerFunctions() counts[string] {
 	was, now := counts[string]{}, counts[string]{}
 	count := func(d *delta, s side, to counts[string]) {
-		for _, f := range s.functions() {
+		for _, f := range s.listFunctions() {
 			to[f.decl.Name.Name]++
 		}
 		for _, l := range s.lines() {
@@ -71,13 +71,13 @@ func (c *change) fewerFunctions() counts[string] {
 	return was.subtract(now)
 }
 
-// leaves reports a function that a folder declares no more, and that no other folder declares
+// leavesFolder reports a function that a folder declares no more, and that no other folder declares
 // instead, whatever else bears its name.
-func (c *change) leaves(dir, name string) bool {
+func (c *change) leavesFolder(dir, name string) bool {
 	was, now := "", false
 	each := func(s side, do func(f function, text string)) {
-		for _, f := range s.functions() {
-			do(f, strings.Replace(s.text(f.decl), f.decl.Name.Name, "", 1))
+		for _, f := range s.listFunctions() {
+			do(f, strings.Replace(s.textOf(f.decl), f.decl.Name.Name, "", 1))
 		}
 	}
 	for _, d := range c.deltas {
@@ -101,9 +101,9 @@ func (c *change) leaves(dir, name string) bool {
 // no more declared says more than that it stands nowhere.
 const declaredMark = "declares "
 
-// declarations adds the names that a side declares, each with what declares it less
+// addDeclarations adds the names that a side declares, each with what declares it less
 // the name.
-func declarations(ext string, s side, to map[string]string) {
+func addDeclarations(ext string, s side, to map[string]string) {
 	if ext != ".go" {
 		for _, l := range s.lines() {
 			for _, w := range identifier().FindAllString(l, -1) {
@@ -123,13 +123,13 @@ func declarations(ext string, s side, to map[string]string) {
 	}
 	for _, decl := range s.tree.Decls {
 		if f, ok := decl.(*ast.FuncDecl); ok {
-			to[f.Name.Name] = strings.Replace(s.text(f), f.Name.Name, "", 1)
+			to[f.Name.Name] = strings.Replace(s.textOf(f), f.Name.Name, "", 1)
 			continue
 		}
 		ast.Inspect(decl, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.TypeSpec:
-				to[n.Name.Name] = s.text(n.Type)
+				to[n.Name.Name] = s.textOf(n.Type)
 			case *ast.ValueSpec:
 				for _, id := range n.Names {
 					to[id.Name] += ""
@@ -152,15 +152,15 @@ func (c *change) touchesCode() bool {
 	return slices.ContainsFunc(c.deltas, func(d *delta) bool {
 		if d.test {
 			was := map[string]string{}
-			for _, f := range d.was.functions() {
-				was[f.name] = d.was.text(f.decl)
+			for _, f := range d.was.listFunctions() {
+				was[f.name] = d.was.textOf(f.decl)
 			}
-			return slices.ContainsFunc(d.now.functions(), func(f function) bool {
+			return slices.ContainsFunc(d.now.listFunctions(), func(f function) bool {
 				_, last, _ := strings.Cut(f.name, ".")
-				return !isTestName(f.name) && !isTestName(last) && was[f.name] != "" && was[f.name] != d.now.text(f.decl)
+				return !isTestName(f.name) && !isTestName(last) && was[f.name] != "" && was[f.name] != d.now.textOf(f.decl)
 			})
 		}
-		return !slices.Contains(proseExts(), d.ext) && !slices.Contains(strings.Split(d.dir, "/"), "testdata") && (d.ext != ".go" || !passedOver(d.Path)) && d.was.code() != d.now.code() && !d.addsNothing()
+		return !slices.Contains(proseExts(), d.ext) && !slices.Contains(strings.Split(d.dir, "/"), "testdata") && (d.ext != ".go" || !passedOver(d.Path)) && d.was.codeOnly() != d.now.codeOnly() && !d.addsNothing()
 	})
 }
 
@@ -173,11 +173,11 @@ func (d *delta) addsNothing() bool {
 	was := counts[string]{}
 	if d.was.here {
 		for _, decl := range d.was.tree.Decls {
-			was[d.was.text(decl)]++
+			was[d.was.textOf(decl)]++
 		}
 	}
 	for _, decl := range d.now.tree.Decls {
-		if text := d.now.text(decl); was[text] > 0 {
+		if text := d.now.textOf(decl); was[text] > 0 {
 			was[text]--
 			continue
 		}
@@ -202,8 +202,8 @@ func (d *delta) addsNothing() bool {
 	return !slices.ContainsFunc(slices.Collect(maps.Values(was)), func(n int) bool { return n > 0 })
 }
 
-// code is a side without its comments of whole lines, and without spaces.
-func (s side) code() string {
+// codeOnly is a side without its comments of whole lines, and without spaces.
+func (s side) codeOnly() string {
 	var out strings.Builder
 	for _, l := range s.lines() {
 		if l = strings.Join(strings.Fields(l), ""); l != "" && !strings.HasPrefix(l, "//") && l[0] != '#' && l[0] != '*' && !strings.HasPrefix(l, "/*") {

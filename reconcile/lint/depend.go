@@ -50,7 +50,7 @@ func checkDependencies(files []File) []policy.Finding {
 		}
 		base := strings.ToLower(path.Base(f.Path))
 		if base == "go.sum" {
-			out = append(out, sums(f)...)
+			out = append(out, checkSums(f)...)
 			continue
 		}
 		read := manifestReader(f.Path)
@@ -66,7 +66,7 @@ func checkDependencies(files []File) []policy.Finding {
 			out = append(out, newFinding("dependency_unparsed", policy.BySyntax, f.Path, 0, "does not parse: "+err.Error()))
 			continue
 		}
-		for _, d := range compare(was, now) {
+		for _, d := range compareManifests(was, now) {
 			d.Path = f.Path
 			out = append(out, d)
 		}
@@ -97,8 +97,8 @@ func manifestReader(file string) func([]byte) (manifest, error) {
 	return nil
 }
 
-// compare judges two states of one file.
-func compare(was, now manifest) []policy.Finding {
+// compareManifests judges two states of one file.
+func compareManifests(was, now manifest) []policy.Finding {
 	var out []policy.Finding
 	bad := func(code string, line int, text string) {
 		out = append(out, newFinding(code, policy.BySyntax, "", line, text))
@@ -114,27 +114,27 @@ func compare(was, now manifest) []policy.Finding {
 		d := now.requires[name]
 		old, had := was.requires[name]
 		if had {
-			if code, text := versions(old.version, d.version); code != "" {
+			if code, text := compareVersions(old.version, d.version); code != "" {
 				bad(code, d.line, fmt.Sprintf("%s %s: %q, was %q", name, text, d.version, old.version))
 			}
 			continue
 		}
-		if code, other := beside(name, was, now); code != "" {
+		if code, other := findSimilarName(name, was, now); code != "" {
 			bad(code, d.line, fmt.Sprintf("adds %s, whose name is close to %s", name, other))
 		}
 	}
 	return out
 }
 
-// beside finds a name to be suspicious of beside a new one: first among those
+// findSimilarName finds a name to be suspicious of beside a new one: first among those
 // that go out, then among those that stay.
-func beside(name string, was, now manifest) (code, other string) {
+func findSimilarName(name string, was, now manifest) (code, other string) {
 	for _, old := range slices.Sorted(maps.Keys(was.requires)) {
 		_, stays := now.requires[old]
 		switch {
 		case !stays && majorOf(old) == majorOf(name):
 			return "dependency_major", old
-		case !stays && alike(old, name):
+		case !stays && isAlike(old, name):
 			return "dependency_lookalike", old
 		case stays && len(name) >= 5 && withoutDigits(old) != withoutDigits(name) && levenshtein.ComputeDistance(old, name) == 1:
 			return "dependency_lookalike", old
@@ -155,10 +155,10 @@ func majorOf(name string) string {
 // withoutDigits returns a name without its digits: es2015 and es2016 are no slip.
 func withoutDigits(name string) string { return strings.Trim(name, "0123456789") }
 
-// alike reports whether one of two names could be meant for the other: it begins
+// isAlike reports whether one of two names could be meant for the other: it begins
 // with it, holds it with few letters more, or differs by three letters at most,
 // and by no more than half of what the two do not share.
-func alike(a, b string) bool {
+func isAlike(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -181,8 +181,8 @@ func alike(a, b string) bool {
 	return d <= 3 && 2*d <= len(a)-shared
 }
 
-// versions compares what two states of a file say about one package's version.
-func versions(was, now string) (code, text string) {
+// compareVersions compares what two states of a file say about one package's version.
+func compareVersions(was, now string) (code, text string) {
 	switch {
 	case was == now:
 		return "", ""
@@ -237,9 +237,9 @@ func readGoMod(b []byte) (manifest, error) {
 	return m, nil
 }
 
-// sums refuses another checksum for a version that had one: the code behind a
+// checkSums refuses another checksum for a version that had one: the code behind a
 // version never changes.
-func sums(f File) []policy.Finding {
+func checkSums(f File) []policy.Finding {
 	old := map[string]string{}
 	for line := range strings.SplitSeq(string(f.Before), "\n") {
 		if w := strings.Fields(line); len(w) == 3 {
@@ -333,7 +333,7 @@ func readRequirements(b []byte) (manifest, error) {
 			text = text[:at]
 		}
 		if text = strings.TrimSpace(text); text != "" {
-			if err := m.requirement(text, start); err != nil {
+			if err := m.addRequirement(text, start); err != nil {
 				return m, err
 			}
 		}
@@ -344,8 +344,8 @@ func readRequirements(b []byte) (manifest, error) {
 // ownProject is how a requirements file asks for the project that it is in.
 var ownProject = lazy(`^(?:(?:-e|--editable)[ =])?\s*\.(?:\[[\w, -]*\])?$`)
 
-// requirement reads one line of a requirements file.
-func (m manifest) requirement(text string, line int) error {
+// addRequirement reads one line of a requirements file.
+func (m manifest) addRequirement(text string, line int) error {
 	other := foundLine{"dependency_source", "installs code that does not come from the registry: " + text, line}
 	if ownProject().MatchString(text) {
 		return nil

@@ -42,18 +42,18 @@ func effectsOf(d *delta, s side) []hit {
 		}
 	}
 	reflects := slices.Contains(importPaths(s), "reflect")
-	s.calls(s.tree, func(name string, call *ast.CallExpr) {
+	s.eachCall(s.tree, func(name string, call *ast.CallExpr) {
 		e := callEffect(name, call)
-		if e.code == "" && reflects && s.reflects(name, call) {
+		if e.code == "" && reflects && s.callsReflected(name, call) {
 			e = effect{"dynamic_code_introduced", "calls a function found by reflection", call}
 		}
 		if e.code != "" {
 			out = append(out, e)
 		}
 	})
-	hits := generates(s)
+	hits := findGenerates(s)
 	for _, e := range append(out, loadEffects(s)...) {
-		hits = append(hits, newHit(e.code, e.text, policy.BySyntax, e.code, s.text(e.node), s.line(e.node)))
+		hits = append(hits, newHit(e.code, e.text, policy.BySyntax, e.code, s.textOf(e.node), s.lineOf(e.node)))
 	}
 	return hits
 }
@@ -72,16 +72,16 @@ var shellNames = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "cm
 // rights, or asks whether it is being tested. Of rights, the bits by which others may write
 // and those that lend an id are loose.
 func callEffect(name string, call *ast.CallExpr) effect {
-	first, _ := literal(firstOf(call.Args))
-	last, _ := literal(lastOf(call.Args))
-	bits, rights := octal(call.Args)
+	first, _ := literalText(firstOf(call.Args))
+	last, _ := literalText(lastOf(call.Args))
+	bits, rights := readRights(call.Args)
 	switch {
 	case name == "os/exec.Command" || name == "os/exec.CommandContext":
 		at := btoi(name == "os/exec.CommandContext")
 		if at >= len(call.Args) {
 			return effect{}
 		}
-		program, known := literal(call.Args[at])
+		program, known := literalText(call.Args[at])
 		program = program[strings.LastIndexAny(program, `/\`)+1:]
 		if known && slices.Contains(shellNames, strings.ToLower(program)) {
 			return effect{"shell_exec_introduced", "runs the shell " + program, call}
@@ -105,9 +105,9 @@ var (
 	modeCalls   = []string{"os.Chmod", "os.Mkdir", "os.MkdirAll", "os.OpenFile", "os.WriteFile"}
 )
 
-// reflects reports a call of a value of reflection that is not visibly a function which
+// callsReflected reports a call of a value of reflection that is not visibly a function which
 // the file declares, and one that makes such a value of a function of a package that acts.
-func (s side) reflects(name string, call *ast.CallExpr) bool {
+func (s side) callsReflected(name string, call *ast.CallExpr) bool {
 	if name == "reflect.ValueOf" {
 		return s.fromPackage(firstOf(call.Args), maxChain)
 	}
@@ -116,7 +116,7 @@ func (s side) reflects(name string, call *ast.CallExpr) bool {
 		return false
 	}
 	of, ok := sel.X.(*ast.CallExpr)
-	if pkg, rest, _ := strings.Cut(callee(sel.X), "."); sel.Sel.Name == "MethodByName" || !ok || s.imports[pkg] != "reflect" || rest != "ValueOf" {
+	if pkg, rest, _ := strings.Cut(calleeName(sel.X), "."); sel.Sel.Name == "MethodByName" || !ok || s.imports[pkg] != "reflect" || rest != "ValueOf" {
 		return true
 	}
 	id, ok := firstOf(of.Args).(*ast.Ident)
@@ -129,7 +129,7 @@ func (s side) fromPackage(e ast.Expr, depth int) bool {
 	case *ast.ParenExpr:
 		return depth > 0 && s.fromPackage(x.X, depth-1)
 	case *ast.CallExpr: // a conversion
-		return depth > 0 && len(x.Args) == 1 && callee(x) == "any" && s.fromPackage(x.Args[0], depth-1)
+		return depth > 0 && len(x.Args) == 1 && calleeName(x) == "any" && s.fromPackage(x.Args[0], depth-1)
 	case *ast.SelectorExpr:
 		pkg, ok := x.X.(*ast.Ident)
 		if !ok || pkg.Obj != nil || !ast.IsExported(x.Sel.Name) {
@@ -171,8 +171,8 @@ func lastOf(list []ast.Expr) ast.Expr {
 	return list[len(list)-1]
 }
 
-// octal reads the last argument of a call as rights.
-func octal(args []ast.Expr) (bits uint64, ok bool) {
+// readRights reads the last argument of a call as rights.
+func readRights(args []ast.Expr) (bits uint64, ok bool) {
 	e := lastOf(args)
 	if c, is := e.(*ast.CallExpr); is && len(c.Args) == 1 {
 		e = c.Args[0] // os.FileMode(0o777)
@@ -193,8 +193,8 @@ func octal(args []ast.Expr) (bits uint64, ok bool) {
 func loadEffects(s side) []effect {
 	var out []effect
 	look := func(n ast.Node) {
-		s.calls(n, func(name string, call *ast.CallExpr) {
-			if acts(name) {
+		s.eachCall(n, func(name string, call *ast.CallExpr) {
+			if actsOnMachine(name) {
 				out = append(out, effect{"load_side_effect", "calls " + name + " when the package is loaded", call})
 			}
 		})
@@ -223,8 +223,8 @@ func loadEffects(s side) []effect {
 // onNetwork finds the functions of net and net/http that use the network or change how a program does.
 var onNetwork = lazy(`^net(?:/http)?\.(?:Dial|Listen|Lookup|Resolve|FileConn|FileListener|Interface|Get|Head|Post|Serve|Handle\b|HandleFunc\b|Default\w+\.)`)
 
-// acts reports whether a function changes or asks the machine.
-func acts(name string) bool {
+// actsOnMachine reports whether a function changes or asks the machine.
+func actsOnMachine(name string) bool {
 	for _, p := range []string{"os/exec.", "syscall.", "golang.org/x/sys/", "plugin."} {
 		if strings.HasPrefix(name, p) {
 			return true
@@ -234,8 +234,8 @@ func acts(name string) bool {
 		os.Setenv os.Unsetenv os.Clearenv os.Exit os.Symlink os.Link os.Truncate os.StartProcess os.Chdir os.CopyFS`), name)
 }
 
-// generates finds the commands that go generate would run.
-func generates(s side) []hit {
+// findGenerates finds the commands that go generate would run.
+func findGenerates(s side) []hit {
 	var out []hit
 	for i, l := range s.lines() {
 		line, ok := strings.CutPrefix(l, "//go:generate")

@@ -22,13 +22,13 @@ func newHit(code, text string, how policy.How, kind, written string, line int) h
 	return hit{code, text, how, kind, kind + "\x00" + written, line}
 }
 
-// hits are what is found in a state of the file: effects of Go code, lines of every language,
+// findHits are what is found in a state of the file: effects of Go code, lines of every language,
 // and notes of odd's own.
-func (d *delta) hits(s side) []hit {
+func (d *delta) findHits(s side) []hit {
 	out := slices.Concat(effectsOf(d, s), ownMarksIn(s))
 	for _, p := range slices.Concat(textPatterns(), claimPatterns()) {
-		if p.reads(d.ext) {
-			out = append(out, d.matching(s, p)...)
+		if p.readsFile(d.ext) {
+			out = append(out, d.findMatching(s, p)...)
 		}
 	}
 	return out
@@ -45,8 +45,8 @@ func countHits(all []hit) counts[string] {
 // lostHits are what files have less often than before, in code and apart from it in tests.
 type lostHits map[bool]counts[string]
 
-// take uses up one loss. What was in a test does not move to code.
-func (t lostHits) take(key string, code bool) bool {
+// takeLost uses up one loss. What was in a test does not move to code.
+func (t lostHits) takeLost(key string, code bool) bool {
 	for _, from := range []bool{code, true} {
 		if t[from][key] > 0 {
 			t[from][key]--
@@ -63,7 +63,7 @@ func moreHits(c *change) []policy.Finding {
 	lost := lostHits{true: {}, false: {}}
 	now, old, own := map[*delta][]hit{}, map[*delta]counts[string]{}, map[*delta][]string{}
 	for _, d := range c.deltas {
-		now[d], old[d] = d.hits(d.now), countHits(d.hits(d.was))
+		now[d], old[d] = d.findHits(d.now), countHits(d.findHits(d.was))
 		gone := old[d].subtract(countHits(now[d]))
 		own[d] = slices.Sorted(maps.Keys(gone))
 		for key, n := range gone {
@@ -77,13 +77,13 @@ func moreHits(c *change) []policy.Finding {
 			if old[d][h.key]--; old[d][h.key] >= 0 || told[h.kind] || h.code == "test_detected" && d.test {
 				continue
 			}
-			if lost.take(h.key, d.mayHarm()) || slices.ContainsFunc(own[d], func(key string) bool {
-				return strings.HasPrefix(key, h.kind+"\x00") && lost.take(key, d.mayHarm())
+			if lost.takeLost(h.key, d.mayHarm()) || slices.ContainsFunc(own[d], func(key string) bool {
+				return strings.HasPrefix(key, h.kind+"\x00") && lost.takeLost(key, d.mayHarm())
 			}) {
 				continue
 			}
 			told[h.kind] = true
-			out = append(out, d.list(d.inTest(h.code), h.how, h.line, h.text)...)
+			out = append(out, d.oneFinding(d.inTest(h.code), h.how, h.line, h.text)...)
 		}
 	}
 	return out

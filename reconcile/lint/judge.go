@@ -75,7 +75,7 @@ func (v Verdict) Refused() bool { return v.Hard > 0 }
 // Judge applies every rule to a change, in a fixed order, and lists every
 // finding once. The order of files does not matter. A rule that fails is a hard
 // finding itself: what nobody has looked at does not pass.
-func Judge(files []File, p Options) Verdict { return judge(files, p, steps()) }
+func Judge(files []File, p Options) Verdict { return judgeFiles(files, p, listSteps()) }
 
 // step is one rule, or a family of rules, of [Judge]: for the whole change, or
 // for each file of it.
@@ -85,9 +85,9 @@ type step struct {
 	file  func(*change, *delta) []policy.Finding
 }
 
-func steps() []step {
+func listSteps() []step {
 	return []step{
-		{name: "entries", file: entries},
+		{name: "entries", file: checkEntries},
 		{name: "paths", whole: writtenPaths},
 		{name: "protected", file: func(c *change, d *delta) []policy.Finding { return policy.CheckProtected(d.Path, c.policy.Protect) }},
 		{name: "coverage", whole: func(c *change) []policy.Finding { return checkCoverage(c.files, c.policy) }},
@@ -98,13 +98,13 @@ func steps() []step {
 		{name: "secrets", whole: func(c *change) []policy.Finding { return FindSecrets(c.files) }},
 		{name: "joined secrets", file: joinedSecrets},
 		{name: "parse", file: checkParses},
-		{name: "placeholders", file: placeholders},
+		{name: "placeholders", file: checkPlaceholders},
 		{name: "truncation", file: checkTruncated},
-		{name: "functions", file: functions},
-		{name: "links", whole: links},
-		{name: "tests", whole: tests},
+		{name: "functions", file: checkFunctions},
+		{name: "links", whole: checkLinks},
+		{name: "tests", whole: checkTests},
 		{name: "effects", whole: moreHits},
-		{name: "deletion", file: deletion},
+		{name: "deletion", file: checkDeletion},
 	}
 }
 
@@ -132,24 +132,24 @@ func writtenPaths(c *change) []policy.Finding {
 	return append(out, policy.CheckPaths(written)...)
 }
 
-func judge(files []File, p Options, rules []step) Verdict {
+func judgeFiles(files []File, p Options, rules []step) Verdict {
 	c := &change{policy: p}
 	c.files = slices.SortedStableFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	v := Verdict{Ways: map[string]policy.How{}, RulesHash: RulesHash(p)}
-	v.add(runGuardedRule("read", "", func() []policy.Finding { c.read(); return nil }))
+	v.addFindings(runGuardedRule("read", "", func() []policy.Finding { c.readFiles(); return nil }))
 	for _, d := range c.deltas {
 		v.Ways[d.Path] = d.how()
 	}
 	for _, s := range rules {
 		if s.whole != nil {
-			v.add(runGuardedRule(s.name, "", func() []policy.Finding { return s.whole(c) }))
+			v.addFindings(runGuardedRule(s.name, "", func() []policy.Finding { return s.whole(c) }))
 			continue
 		}
 		for _, d := range c.deltas {
-			v.add(runGuardedRule(s.name, d.Path, func() []policy.Finding { return s.file(c, d) }))
+			v.addFindings(runGuardedRule(s.name, d.Path, func() []policy.Finding { return s.file(c, d) }))
 		}
 	}
-	v.count()
+	v.countFindings()
 	return v
 }
 
@@ -163,15 +163,15 @@ func runGuardedRule(name, path string, run func() []policy.Finding) (out []polic
 	return run()
 }
 
-func (v *Verdict) add(fs []policy.Finding) { v.Findings = append(v.Findings, fs...) }
+func (v *Verdict) addFindings(fs []policy.Finding) { v.Findings = append(v.Findings, fs...) }
 
 // maxAlike is how many findings of one rule in one file are listed. More would
 // tell a person nothing more.
 const maxAlike = 50
 
-// count drops what is listed twice, cuts short what is listed endlessly, and
+// countFindings drops what is listed twice, cuts short what is listed endlessly, and
 // counts the rest.
-func (v *Verdict) count() {
+func (v *Verdict) countFindings() {
 	seen := map[policy.Finding]bool{}
 	alike := map[[2]string]int{}
 	v.Findings = slices.DeleteFunc(v.Findings, func(f policy.Finding) bool {
@@ -201,18 +201,18 @@ func (v *Verdict) count() {
 // hash and one change are the same.
 func RulesHash(p Options) string {
 	p.Limits = p.Limits.Filled()
-	h := sha256.Sum256(append(hashedRules(), encode(p)...))
+	h := sha256.Sum256(append(hashedRules(), encodeJSON(p)...))
 	return hex.EncodeToString(h[:])
 }
 
 // hashedRules is the hash of all but the policy.
 var hashedRules = sync.OnceValue(func() []byte {
-	h := sha256.Sum256(encode(map[string]any{"edition": edition, "measures": measures(), "patterns": describeRules(), "rules": Rules()}))
+	h := sha256.Sum256(encodeJSON(map[string]any{"edition": edition, "measures": listMeasures(), "patterns": describeRules(), "rules": Rules()}))
 	return slices.Clip(h[:])
 })
 
-// encode encodes strings, numbers and lists of them.
-func encode(v any) []byte {
+// encodeJSON encodes strings, numbers and lists of them.
+func encodeJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic("unreachable: " + err.Error())

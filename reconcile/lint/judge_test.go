@@ -53,10 +53,10 @@ func TestGuardFault(t *testing.T) {
 			if d.Path == "a.txt" {
 				panic("broken too")
 			}
-			return d.list("file_unchanged", policy.ByBytes, 0, "seen")
+			return d.oneFinding("file_unchanged", policy.ByBytes, 0, "seen")
 		}},
 	}
-	v := judge([]File{{Path: "a.txt", After: []byte("a")}, {Path: "b.txt", After: []byte("b")}}, Options{}, bad)
+	v := judgeFiles([]File{{Path: "a.txt", After: []byte("a")}, {Path: "b.txt", After: []byte("b")}}, Options{}, bad)
 	if got, want := listed(v), "guard_fault guard_fault ~file_unchanged"; got != want {
 		t.Fatalf("got %q, want %q", got, want)
 	}

@@ -15,22 +15,22 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// links judges what a change takes away and still uses: imports of a file, and
+// checkLinks judges what a change takes away and still uses: imports of a file, and
 // declarations of a folder, in every file of the change and beside it.
-func links(c *change) []policy.Finding {
+func checkLinks(c *change) []policy.Finding {
 	var out []policy.Finding
 	for _, d := range c.deltas {
 		if d.ext == ".go" {
-			out = append(out, imports(d)...)
+			out = append(out, checkImports(d)...)
 		} else {
 			out = append(out, importsByText(d)...)
 		}
 	}
-	return append(out, symbols(c)...)
+	return append(out, checkSymbols(c)...)
 }
 
-// imports finds names of imports that a Go file has no more and uses still.
-func imports(d *delta) []policy.Finding {
+// checkImports finds names of imports that a Go file has no more and uses still.
+func checkImports(d *delta) []policy.Finding {
 	if d.now.tree == nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func imports(d *delta) []policy.Finding {
 			continue
 		}
 		for _, use := range selected[name] {
-			out = append(out, d.list("removed_import_still_referenced", policy.BySyntax, d.now.line(use), fmt.Sprintf("uses %s, but %q is no longer imported", name, from))...)
+			out = append(out, d.oneFinding("removed_import_still_referenced", policy.BySyntax, d.now.lineOf(use), fmt.Sprintf("uses %s, but %q is no longer imported", name, from))...)
 			break
 		}
 	}
@@ -76,8 +76,8 @@ func usesOf(f *ast.File) (names map[string]ast.Node, selected map[string]map[str
 	return names, selected
 }
 
-// declare adds the names that a declaration gives to a package.
-func declare(to map[string]bool, d ast.Decl) map[string]bool {
+// addDeclared adds the names that a declaration gives to a package.
+func addDeclared(to map[string]bool, d ast.Decl) map[string]bool {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
 		if d.Recv == nil && d.Name.Name != "init" && d.Name.Name != "main" {
@@ -99,9 +99,9 @@ func declare(to map[string]bool, d ast.Decl) map[string]bool {
 	return to
 }
 
-// symbols finds declarations that a folder has no more and that a file of the
+// checkSymbols finds declarations that a folder has no more and that a file of the
 // change, or one beside it, still uses.
-func symbols(c *change) []policy.Finding {
+func checkSymbols(c *change) []policy.Finding {
 	gone, now := c.removedSymbols()
 	if len(gone) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func symbols(c *change) []policy.Finding {
 		}
 		names, selected := usesOf(d.now.tree)
 		still := func(line ast.Node, name, dir string) {
-			out = append(out, d.list("symbol_removed_still_used", policy.BySyntax, d.now.line(line), fmt.Sprintf("uses %s, which is no longer declared in %s", name, dir))...)
+			out = append(out, d.oneFinding("symbol_removed_still_used", policy.BySyntax, d.now.lineOf(line), fmt.Sprintf("uses %s, which is no longer declared in %s", name, dir))...)
 		}
 		for _, g := range gone {
 			if use := names[g.name]; g.dir == d.dir && use != nil && d.now.imports[g.name] == "" {
@@ -146,7 +146,7 @@ func (c *change) removedSymbols() (gone []symbol, folders map[string][]string) {
 			return
 		}
 		for _, d := range s.tree.Decls {
-			for name := range declare(map[string]bool{}, d) {
+			for name := range addDeclared(map[string]bool{}, d) {
 				to[symbol{dir, name}] = true
 			}
 		}
@@ -234,18 +234,18 @@ func importsByText(d *delta) []policy.Finding {
 		})
 		for _, at := range identifier().FindAllStringIndex(l, -1) {
 			name := l[at[0]:at[1]]
-			if !gone[name] || strings.HasSuffix(l[:at[0]], ".") || argument(l[at[1]:]) {
+			if !gone[name] || strings.HasSuffix(l[:at[0]], ".") || isArgument(l[at[1]:]) {
 				continue
 			}
 			delete(gone, name)
-			out = append(out, d.list("removed_import_still_referenced", policy.ByText, i+1, "uses "+name+", which is no longer imported")...)
+			out = append(out, d.oneFinding("removed_import_still_referenced", policy.ByText, i+1, "uses "+name+", which is no longer imported")...)
 		}
 	}
 	return out
 }
 
-// argument reports that what stands before is the name of an argument or a key, not a use.
-func argument(rest string) bool {
+// isArgument reports that what stands before is the name of an argument or a key, not a use.
+func isArgument(rest string) bool {
 	return strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "==") && !strings.HasPrefix(rest, "=>")
 }
 

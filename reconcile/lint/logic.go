@@ -15,18 +15,18 @@ import (
 // nothing.
 const collapsedFrom = 3
 
-// functions judges what the functions of a file have become.
-func functions(c *change, d *delta) []policy.Finding {
+// checkFunctions judges what the functions of a file have become.
+func checkFunctions(c *change, d *delta) []policy.Finding {
 	if d.ext != ".go" {
 		return bodiesByText(d)
 	}
 	var out []policy.Finding
-	for _, p := range c.pairs(d) {
+	for _, p := range c.pairFunctions(d) {
 		tell := func(code string, line int, format string, args ...any) {
-			out = append(out, d.list(code, policy.BySyntax, line, fmt.Sprintf(format, args...))...)
+			out = append(out, d.oneFinding(code, policy.BySyntax, line, fmt.Sprintf(format, args...))...)
 		}
 		if p.was.decl != nil && p.was.decl.Body != nil {
-			p.judgeBody(c.arrived(d.dir), tell)
+			p.judgeBody(c.newFunctions(d.dir), tell)
 		}
 		p.judgeConditions(d.test, tell)
 		if !d.test {
@@ -41,15 +41,15 @@ type teller func(code string, line int, format string, args ...any)
 
 // judgeBody tells a function that does nothing any more, or something behind a return, or the opposite.
 func (p pair) judgeBody(come arrived, tell teller) {
-	at := p.now.in.line(p.now.decl)
+	at := p.now.in.lineOf(p.now.decl)
 	if p.now.decl.Body == nil {
 		tell("function_body_collapsed", at, "the function %s no longer has a body", p.now.name)
 		return
 	}
 	was, now := p.was.decl.Body.List, p.now.decl.Body.List
-	same := p.was.in.text(p.was.decl.Body) == p.now.in.text(p.now.decl.Body)
+	same := p.was.in.textOf(p.was.decl.Body) == p.now.in.textOf(p.now.decl.Body)
 	switch {
-	case p.was.size() >= collapsedFrom && hollow(now, come) && !same && !endsAtOnce(was):
+	case p.was.size() >= collapsedFrom && isHollow(now, come) && !same && !endsAtOnce(was):
 		tell("function_body_collapsed", at, "the function %s had %d statements and now does nothing", p.now.name, p.was.size())
 	case !cutShort(was) && cutShort(now):
 		tell("function_body_collapsed", at, "the function %s returns before its last statements", p.now.name)
@@ -59,8 +59,8 @@ func (p pair) judgeBody(come arrived, tell teller) {
 	}
 }
 
-// statements counts the statements of a block, those inside others too.
-func statements(b *ast.BlockStmt) int {
+// countStatements counts the statements of a block, those inside others too.
+func countStatements(b *ast.BlockStmt) int {
 	n := 0
 	ast.Inspect(b, func(node ast.Node) bool {
 		switch node.(type) {
@@ -73,21 +73,21 @@ func statements(b *ast.BlockStmt) int {
 	return n
 }
 
-// hollow reports whether statements do nothing but end: with constants, a panic, a call
+// isHollow reports whether statements do nothing but end: with constants, a panic, a call
 // of a new function that does nothing, or by leaving out what they were given.
-func hollow(list []ast.Stmt, come arrived) bool {
-	works := func(e ast.Expr) bool { return !constant(e, come) }
+func isHollow(list []ast.Stmt, come arrived) bool {
+	works := func(e ast.Expr) bool { return !isConstant(e, come) }
 	for _, s := range list {
 		switch s := s.(type) {
 		case *ast.EmptyStmt:
 		case *ast.ReturnStmt:
 			return !slices.ContainsFunc(s.Results, works)
 		case *ast.ExprStmt:
-			if callee(s.X) != "panic" && works(s.X) {
+			if calleeName(s.X) != "panic" && works(s.X) {
 				return false
 			}
 		case *ast.AssignStmt:
-			if s.Tok != token.ASSIGN || !blanks(s.Lhs) || slices.ContainsFunc(s.Rhs, func(e ast.Expr) bool { return calls(e) && works(e) }) {
+			if s.Tok != token.ASSIGN || !areBlank(s.Lhs) || slices.ContainsFunc(s.Rhs, func(e ast.Expr) bool { return isCall(e) && works(e) }) {
 				return false
 			}
 		default:
@@ -100,15 +100,15 @@ func hollow(list []ast.Stmt, come arrived) bool {
 // endsAtOnce reports whether the first statement returns constants.
 func endsAtOnce(list []ast.Stmt) bool {
 	_, returns := list[0].(*ast.ReturnStmt)
-	return returns && hollow(list[:1], nil)
+	return returns && isHollow(list[:1], nil)
 }
 
-func blanks(list []ast.Expr) bool {
+func areBlank(list []ast.Expr) bool {
 	return !slices.ContainsFunc(list, func(e ast.Expr) bool { return dottedName(e) != "_" })
 }
 
-// calls reports whether an expression is a call.
-func calls(e ast.Expr) bool {
+// isCall reports whether an expression is a call.
+func isCall(e ast.Expr) bool {
 	_, ok := e.(*ast.CallExpr)
 	return ok
 }
@@ -123,7 +123,7 @@ func cutShort(list []ast.Stmt) bool {
 		case *ast.ReturnStmt:
 			return true
 		case *ast.ExprStmt:
-			if name := callee(s.X); name == "panic" || name == "os.Exit" {
+			if name := calleeName(s.X); name == "panic" || name == "os.Exit" {
 				return true
 			}
 		}
@@ -135,24 +135,24 @@ func cutShort(list []ast.Stmt) bool {
 // for false or the reverse, 0 if there is none. It looks only where the function
 // returns as often as it did.
 func findFlippedReturn(p pair) int {
-	was, _ := returns(p.was.decl)
-	now, at := returns(p.now.decl)
+	was, _ := listReturns(p.was.decl)
+	now, at := listReturns(p.now.decl)
 	if len(was) != len(now) {
 		return 0
 	}
 	for i := range now {
-		if was[i] != now[i] && truth(was[i]) && truth(now[i]) {
-			return p.now.in.line(at[i])
+		if was[i] != now[i] && isTruth(was[i]) && isTruth(now[i]) {
+			return p.now.in.lineOf(at[i])
 		}
 	}
 	return 0
 }
 
-func truth(s string) bool { return s == "true" || s == "false" }
+func isTruth(s string) bool { return s == "true" || s == "false" }
 
-// returns lists the results of a function's returns, those of functions inside
+// listReturns lists the results of a function's returns, those of functions inside
 // it aside: names as they are, "" for anything else.
-func returns(f *ast.FuncDecl) (values []string, at []ast.Node) {
+func listReturns(f *ast.FuncDecl) (values []string, at []ast.Node) {
 	ast.Inspect(f.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
@@ -173,7 +173,7 @@ func (p pair) judgeConditions(test bool, tell teller) {
 	was, _, wasFixed := conditionsOf(p.was)
 	now, at, nowFixed := conditionsOf(p.now)
 	if len(nowFixed) > len(wasFixed) {
-		tell("guard_constant", p.now.in.line(nowFixed[len(nowFixed)-1]), "a condition in %s is always true or always false", p.now.name)
+		tell("guard_constant", p.now.in.lineOf(nowFixed[len(nowFixed)-1]), "a condition in %s is always true or always false", p.now.name)
 	}
 	if test || p.was.decl == nil {
 		return
@@ -206,9 +206,9 @@ func conditionsOf(f function) (all counts[condition], at map[condition]int, fixe
 		if e == nil {
 			return
 		}
-		c := f.in.condition(e)
+		c := f.in.readCondition(e)
 		all[c]++
-		at[c] = f.in.line(e)
+		at[c] = f.in.lineOf(e)
 		if isConstantCondition(e) {
 			fixed = append(fixed, e)
 		}
@@ -221,7 +221,7 @@ func conditionsOf(f function) (all counts[condition], at map[condition]int, fixe
 			add(n.Cond)
 		case *ast.ReturnStmt:
 			for _, r := range n.Results {
-				if isConstantCondition(r) && !truth(dottedName(r)) {
+				if isConstantCondition(r) && !isTruth(dottedName(r)) {
 					fixed = append(fixed, r)
 				}
 			}
@@ -241,7 +241,7 @@ func isConstantCondition(e ast.Expr) bool {
 	case *ast.UnaryExpr:
 		return x.Op == token.NOT && isConstantCondition(x.X)
 	case *ast.Ident:
-		return truth(x.Name)
+		return isTruth(x.Name)
 	case *ast.BinaryExpr:
 		if x.Op == token.LAND || x.Op == token.LOR {
 			return isConstantCondition(x.X) || isConstantCondition(x.Y)
@@ -252,14 +252,14 @@ func isConstantCondition(e ast.Expr) bool {
 		_, left := x.X.(*ast.BasicLit)
 		_, right := x.Y.(*ast.BasicLit)
 		l, r := dottedName(x.X), dottedName(x.Y)
-		return left && right || l != "" && l == r && steady(x.X) && steady(x.Y)
+		return left && right || l != "" && l == r && isSteady(x.X) && isSteady(x.Y)
 	}
 	return false
 }
 
-// steady reports whether an expression is a name, or one after the other, and
+// isSteady reports whether an expression is a name, or one after the other, and
 // not so long that dotted cuts it: no call, no index.
-func steady(e ast.Expr) bool {
+func isSteady(e ast.Expr) bool {
 	for range maxChain {
 		switch x := e.(type) {
 		case *ast.Ident:
@@ -275,9 +275,9 @@ func steady(e ast.Expr) bool {
 
 // judgeErrors tells errors that a function drops more often than it did.
 func (p pair) judgeErrors(tell teller) {
-	was, now := drops(p.was), drops(p.now)
+	was, now := findDroppedErrors(p.was), findDroppedErrors(p.now)
 	if len(now) > len(was) {
-		tell("silent_exception_swallow", p.now.in.line(now[len(now)-1]), "%s ignores an error", p.now.name)
+		tell("silent_exception_swallow", p.now.in.lineOf(now[len(now)-1]), "%s ignores an error", p.now.name)
 	} else if line := findForgottenError(p); line > 0 {
 		tell("silent_exception_swallow", line, "%s no longer handles an error", p.now.name)
 	}
@@ -286,19 +286,19 @@ func (p pair) judgeErrors(tell teller) {
 // findForgottenError returns the line of a call whose error a function named or returned and
 // now gives to nobody, 0 if there is none.
 func findForgottenError(p pair) int {
-	handled, ignored := outcomes(p.was)
-	still, now := outcomes(p.now)
+	handled, ignored := sortErrors(p.was)
+	still, now := sortErrors(p.now)
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if handled[name] > still[name] && ignored[name] == nil {
-			return p.now.in.line(now[name])
+			return p.now.in.lineOf(now[name])
 		}
 	}
 	return 0
 }
 
-// outcomes counts the calls of a function whose error has a name or is returned, and finds
+// sortErrors counts the calls of a function whose error has a name or is returned, and finds
 // those whose error goes to nobody.
-func outcomes(f function) (handled counts[string], ignored map[string]ast.Node) {
+func sortErrors(f function) (handled counts[string], ignored map[string]ast.Node) {
 	handled, ignored = counts[string]{}, map[string]ast.Node{}
 	if f.decl == nil || f.decl.Body == nil {
 		return handled, ignored
@@ -306,21 +306,21 @@ func outcomes(f function) (handled counts[string], ignored map[string]ast.Node) 
 	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			if len(n.Rhs) != 1 || callee(n.Rhs[0]) == "" {
+			if len(n.Rhs) != 1 || calleeName(n.Rhs[0]) == "" {
 				return true
 			}
 			last := dottedName(n.Lhs[len(n.Lhs)-1])
 			if strings.Contains(strings.ToLower(last), "err") {
-				handled[callee(n.Rhs[0])]++
+				handled[calleeName(n.Rhs[0])]++
 			} else if last == "_" {
-				ignored[callee(n.Rhs[0])] = n
+				ignored[calleeName(n.Rhs[0])] = n
 			}
 		case *ast.ReturnStmt:
 			for _, r := range n.Results {
-				handled[callee(r)]++
+				handled[calleeName(r)]++
 			}
 		case *ast.ExprStmt:
-			if name := callee(n.X); name != "" {
+			if name := calleeName(n.X); name != "" {
 				ignored[name] = n
 			}
 		}
@@ -329,25 +329,25 @@ func outcomes(f function) (handled counts[string], ignored map[string]ast.Node) 
 	return handled, ignored
 }
 
-// drops lists where a function leaves an error: a result given to _, an if about
+// findDroppedErrors lists where a function leaves an error: a result given to _, an if about
 // an error that does nothing or returns as if there were none, a panic recovered
 // and forgotten.
-func drops(f function) (out []ast.Node) {
+func findDroppedErrors(f function) (out []ast.Node) {
 	if f.decl == nil || f.decl.Body == nil {
 		return nil
 	}
 	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			if blanks(n.Lhs) && len(n.Rhs) == 1 && calls(n.Rhs[0]) && !mayIgnoreError(callee(n.Rhs[0])) {
+			if areBlank(n.Lhs) && len(n.Rhs) == 1 && isCall(n.Rhs[0]) && !mayIgnoreError(calleeName(n.Rhs[0])) {
 				out = append(out, n)
 			}
 		case *ast.IfStmt:
-			if aboutError(n.Cond) && passive(n.Body.List) {
+			if aboutError(n.Cond) && isPassive(n.Body.List) {
 				out = append(out, n)
 			}
 		case *ast.ExprStmt:
-			if callee(n.X) == "recover" {
+			if calleeName(n.X) == "recover" {
 				out = append(out, n)
 			}
 		}
@@ -367,11 +367,11 @@ func aboutError(e ast.Expr) bool {
 	return ok && b.Op == token.NEQ && dottedName(b.Y) == "nil" && strings.Contains(strings.ToLower(dottedName(b.X)), "err")
 }
 
-// passive reports whether statements do nothing, or return nothing but nil.
-func passive(list []ast.Stmt) bool {
+// isPassive reports whether statements do nothing, or return nothing but nil.
+func isPassive(list []ast.Stmt) bool {
 	if len(list) == 0 {
 		return true
 	}
 	r, ok := list[0].(*ast.ReturnStmt)
-	return ok && len(r.Results) > 0 && dottedName(r.Results[len(r.Results)-1]) == "nil" && !slices.ContainsFunc(r.Results, func(e ast.Expr) bool { return !constant(e, nil) })
+	return ok && len(r.Results) > 0 && dottedName(r.Results[len(r.Results)-1]) == "nil" && !slices.ContainsFunc(r.Results, func(e ast.Expr) bool { return !isConstant(e, nil) })
 }

@@ -83,7 +83,7 @@ func MarkInstructions(text []byte) (marked []byte, hits []string) {
 			}
 			last = s.lo
 		}
-		marked = append(marked, apart(text[last:s.hi])...)
+		marked = append(marked, splitMarks(text[last:s.hi])...)
 		last = s.hi
 	}
 	return append(marked, text[last:]...), hits
@@ -134,5 +134,5 @@ func isMarked(text []byte) bool {
 	return slices.ContainsFunc(MarkKinds(), func(k string) bool { return strings.HasSuffix(string(line), markFor(k)) })
 }
 
-// apart writes "<|" so that no tokenizer takes it for its own sign.
-func apart(b []byte) []byte { return bytes.ReplaceAll(b, []byte("<|"), []byte("< |")) }
+// splitMarks writes "<|" so that no tokenizer takes it for its own sign.
+func splitMarks(b []byte) []byte { return bytes.ReplaceAll(b, []byte("<|"), []byte("< |")) }

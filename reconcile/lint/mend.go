@@ -87,7 +87,7 @@ func MendNames(files []File) ([]File, []Mended) {
 		if !wrong[f.Path] {
 			continue
 		}
-		after, done := mend(f.Path, f.After, old)
+		after, done := mendFile(f.Path, f.After, old)
 		if out[i].After = after; len(done) == 0 || slices.ContainsFunc(checkNames(out), func(b policy.Finding) bool { return b.Path == f.Path }) {
 			out[i] = f
 			continue
@@ -108,11 +108,11 @@ type swap struct {
 	n  int
 }
 
-func (s swaps) add(from, to string) { s[from] = swap{to, s[from].n + 1} }
+func (s swaps) addSwap(from, to string) { s[from] = swap{to, s[from].n + 1} }
 
-// mend repairs one file, but for the names there were before. No swaps mean that
+// mendFile repairs one file, but for the names there were before. No swaps mean that
 // there is no safe repair, or none to make, and the bytes are the same.
-func mend(p string, b []byte, old map[string]bool) ([]byte, swaps) {
+func mendFile(p string, b []byte, old map[string]bool) ([]byte, swaps) {
 	switch strings.ToLower(path.Ext(p)) {
 	case ".go":
 		return mendGo(b)
@@ -124,7 +124,7 @@ func mend(p string, b []byte, old map[string]bool) ([]byte, swaps) {
 
 // mendGo replaces the characters the scanner calls illegal.
 func mendGo(b []byte) ([]byte, swaps) {
-	at, _ := illegal(b)
+	at, _ := findIllegal(b)
 	var out []byte
 	last, done := 0, swaps{}
 	for _, i := range at {
@@ -135,18 +135,18 @@ func mendGo(b []byte) ([]byte, swaps) {
 		}
 		out = append(append(out, b[last:i]...), to...)
 		last = i + n
-		done.add(string(r), to)
+		done.addSwap(string(r), to)
 	}
 	out = append(out, b[last:]...)
-	if _, errs := illegal(out); errs > 0 {
+	if _, errs := findIllegal(out); errs > 0 {
 		return b, nil
 	}
 	return out, done
 }
 
-// illegal returns where Go's scanner meets a character of no token, and how many
+// findIllegal returns where Go's scanner meets a character of no token, and how many
 // errors it has in all.
-func illegal(b []byte) (at []int, errs int) {
+func findIllegal(b []byte) (at []int, errs int) {
 	var s scanner.Scanner
 	file := token.NewFileSet().AddFile("", -1, len(b))
 	s.Init(file, b, func(token.Position, string) { errs++ }, 0)
@@ -185,7 +185,7 @@ func mendKeys(p string, b []byte, old map[string]bool) ([]byte, swaps) {
 		has[fixed] = n.text
 		lines[n.line-1] = bytes.Replace(line, []byte(n.text), []byte(fixed), 1)
 		names[i].text = fixed
-		done.add(n.text, fixed)
+		done.addSwap(n.text, fixed)
 	}
 	if out := bytes.Join(lines, nil); slices.Equal(namesIn(p, out), names) {
 		return out, done

@@ -124,7 +124,7 @@ func checkNames(files []File) []policy.Finding {
 			}
 		}
 		if bytes.IndexByte(f.After, 0) < 0 { // else it is no text
-			out = append(out, directions(f)...)
+			out = append(out, checkDirections(f)...)
 		}
 	}
 	return out
@@ -240,17 +240,17 @@ func keyNames(b []byte, key *regexp.Regexp) []foundName {
 // prose are the extensions of files that people only read.
 var prose = []string{".md", ".markdown", ".txt", ".rst", ".adoc", ".org", ".html", ".htm", ".po", ".srt", ".csv", ".tsv"}
 
-// turns reports whether a character changes the direction of writing.
-func turns(r rune) bool {
+// turnsDirection reports whether a character changes the direction of writing.
+func turnsDirection(r rune) bool {
 	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0x200E || r == 0x200F || r == 0x061C
 }
 
-// hides reports whether a character carries text that no one sees.
-func hides(r rune) bool { return r >= 0xE0000 && r <= 0xE0FFF }
+// isHidden reports whether a character carries text that no one sees.
+func isHidden(r rune) bool { return r >= 0xE0000 && r <= 0xE0FFF }
 
-// directions finds characters that turn the direction of writing in code, and
+// checkDirections finds characters that turn the direction of writing in code, and
 // text that nobody sees in any file, where there are more than before.
-func directions(f File) []policy.Finding {
+func checkDirections(f File) []policy.Finding {
 	var out []policy.Finding
 	count := func(is func(rune) bool) (more bool, line int) {
 		was, now := runesOf(f.Before, is), runesOf(f.After, is)
@@ -259,11 +259,11 @@ func directions(f File) []policy.Finding {
 		}
 		return true, now[0]
 	}
-	if more, line := count(turns); more && !slices.Contains(prose, strings.ToLower(path.Ext(f.Path))) && !(strings.HasSuffix(f.Path, ".json") && testPath().MatchString(f.Path)) {
+	if more, line := count(turnsDirection); more && !slices.Contains(prose, strings.ToLower(path.Ext(f.Path))) && !(strings.HasSuffix(f.Path, ".json") && testPath().MatchString(f.Path)) {
 		out = append(out, newFinding("text_direction", policy.ByBytes, f.Path, line, "has a character that changes the writing direction, so the code runs differently than it looks"))
 	}
 	f.Before, f.After = flags().ReplaceAll(f.Before, nil), flags().ReplaceAll(f.After, nil)
-	if more, line := count(hides); more {
+	if more, line := count(isHidden); more {
 		out = append(out, newFinding("text_hidden", policy.ByBytes, f.Path, line, "has invisible characters that can carry hidden text"))
 	}
 	return out

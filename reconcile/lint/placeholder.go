@@ -20,8 +20,8 @@ const (
 // keeping is which of the phrases says to keep something.
 const keeping = 3
 
-// phrases are what a placeholder says, by language.
-func phrases() []string {
+// placeholderPhrases are what a placeholder says, by language.
+func placeholderPhrases() []string {
 	return []string{
 		`(?:the\s+)?(?:rest|remainder)\s+(?:of\s+)?(?:the\s+|this\s+|your\s+)?(?:\w+\s+){0,2}(?:unchanged|(?:is|are|stays|remains?)\s+(?:the\s+same|unchanged|as\s+(?:is|before))|as\s+(?:is|before)|omitted|here|goes\s+here|same)`,
 		`(?:the\s+)?(?:rest|remainder)\s+of\s+(?:the\s+)?(?:file|code|function|class|method|module|implementation|document|content)\b[^\n]{0,20}(?:$|\*/|-->)`,
@@ -49,8 +49,8 @@ func phrases() []string {
 
 // placeholderPatterns are the two shapes of a placeholder, for code and for prose.
 var placeholderPatterns = sync.OnceValue(func() []pattern {
-	all := "(?:" + strings.Join(phrases(), "|") + ")"
-	behind := slices.Delete(phrases(), keeping, keeping+1)                                                         // beside code, to keep something is what the code does
+	all := "(?:" + strings.Join(placeholderPhrases(), "|") + ")"
+	behind := slices.Delete(placeholderPhrases(), keeping, keeping+1)                                              // beside code, to keep something is what the code does
 	alone := regexp.MustCompile(`\[\^\\n\]\{0,\d+\}`).ReplaceAllString("(?:"+strings.Join(behind, "|")+")", `\s*`) // nothing but the phrase
 	return []pattern{
 		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)(?:^\s*|\.{3}|…)` + codeMark + `[\s.…*<\[({:=-]*` + all + `|(?://+|#+|/\*+|<!--)[\s.…*<\[({:=-]*` + alone + `[\s.…)>\]]*(?:\*/\}?|-->)?\s*$`)},
@@ -63,17 +63,17 @@ var (
 	marker   = lazy(`^(?:<{7}|>{7}|\|{7})(?: |$)`)
 )
 
-// placeholders judges lines that stand for content the change was to bring. A
+// checkPlaceholders judges lines that stand for content the change was to bring. A
 // line that was there before is not the change's doing; text in quotes is no
 // comment and passes.
-func placeholders(_ *change, d *delta) []policy.Finding {
+func checkPlaceholders(_ *change, d *delta) []policy.Finding {
 	if d.After == nil {
 		return nil
 	}
 	var out []policy.Finding
 	old := d.was.countLines()
 	p := placeholderPatterns()[btoi(slices.Contains(proseExts(), d.ext))]
-	comment := d.now.comments()
+	comment := d.now.commentLines()
 	had := 0 // a placeholder that stood there is not the change's doing, though it is spelled otherwise now
 	for l, n := range d.lost {
 		had += n * btoi(p.re.MatchString(l))
@@ -89,30 +89,30 @@ func placeholders(_ *change, d *delta) []policy.Finding {
 		case strings.HasPrefix(strings.TrimSpace(l), "```"):
 			fenced = !fenced
 			if i == 0 && (len(p.exts) == 0 || strings.Contains(l, "markdown")) {
-				out = append(out, d.list("fence_wrapped", policy.ByText, 1, fmt.Sprintf("the whole file is wrapped in a code block, which begins with %q", short80(l)))...)
+				out = append(out, d.oneFinding("fence_wrapped", policy.ByText, 1, fmt.Sprintf("the whole file is wrapped in a code block, which begins with %q", short80(l)))...)
 			}
 		case marker().MatchString(l):
-			out = append(out, d.list("conflict_marker", policy.ByText, i+1, "has a merge conflict marker: "+short80(l))...)
+			out = append(out, d.oneFinding("conflict_marker", policy.ByText, i+1, "has a merge conflict marker: "+short80(l))...)
 		case ellipsis().MatchString(l) && !allowedDots(d.ext, l, fenced):
-			out = append(out, d.list("ellipsis_line", policy.ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", strings.TrimSpace(l)))...)
+			out = append(out, d.oneFinding("ellipsis_line", policy.ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", strings.TrimSpace(l)))...)
 		case (comment == nil || comment[i+1]) && p.re.MatchString(l):
 			if had--; had >= 0 {
 				continue
 			}
-			out = append(out, d.list("placeholder_text", policy.ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", short80(strings.TrimSpace(l))))...)
+			out = append(out, d.oneFinding("placeholder_text", policy.ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", short80(strings.TrimSpace(l))))...)
 		}
 	}
 	return out
 }
 
-// comments are the lines of a Go file that hold a comment, nil for any other file.
-func (s side) comments() map[int]bool {
+// commentLines are the lines of a Go file that hold a comment, nil for any other file.
+func (s side) commentLines() map[int]bool {
 	if s.tree == nil || s.err != nil {
 		return nil
 	}
 	out := map[int]bool{}
 	for _, g := range s.tree.Comments {
-		for line := s.line(g); line <= s.fset.Position(g.End()).Line; line++ {
+		for line := s.lineOf(g); line <= s.fset.Position(g.End()).Line; line++ {
 			out[line] = true
 		}
 	}

@@ -22,9 +22,9 @@ var (
 	controls  = lazy(`^\s*\}?\s*(?:if|for|while|switch|catch|else|do|try|with|match|loop|foreach|using|lock)\b`)
 )
 
-// routines finds the functions of a file by indentation in Python, by braces
+// findRoutines finds the functions of a file by indentation in Python, by braces
 // elsewhere.
-func routines(ext string, s side) map[string]routine {
+func findRoutines(ext string, s side) map[string]routine {
 	switch {
 	case slices.Contains(pythonExts(), ext):
 		return indentedRoutines(s.lines())
@@ -97,11 +97,11 @@ var emptyBody = lazy(`^(?:pass|\.\.\.|return(?:\s+(?:None|null|nil|undefined|tru
 
 // bodiesByText does for other languages what a tree does for Go.
 func bodiesByText(d *delta) []policy.Finding {
-	was := routines(d.ext, d.was)
+	was := findRoutines(d.ext, d.was)
 	if len(was) == 0 || d.After == nil || d.test {
 		return nil
 	}
-	now := routines(d.ext, d.now)
+	now := findRoutines(d.ext, d.now)
 	var out []policy.Finding
 	for _, name := range slices.Sorted(maps.Keys(was)) {
 		old := was[name]
@@ -111,7 +111,7 @@ func bodiesByText(d *delta) []policy.Finding {
 		}
 		hollow := !slices.ContainsFunc(r.lines, func(l string) bool { return !emptyBody().MatchString(l) })
 		if len(old.lines) >= collapsedFrom && hollow {
-			out = append(out, d.list("function_body_collapsed", policy.ByText, r.at, fmt.Sprintf("the function %s had %d lines and now does nothing", name, len(old.lines)))...)
+			out = append(out, d.oneFinding("function_body_collapsed", policy.ByText, r.at, fmt.Sprintf("the function %s had %d lines and now does nothing", name, len(old.lines)))...)
 		}
 	}
 	return out

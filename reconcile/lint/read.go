@@ -49,12 +49,12 @@ type side struct {
 	read    *int              // bytes that were read of it, see text
 }
 
-// read parses every file of the change once.
-func (c *change) read() {
+// readFiles parses every file of the change once.
+func (c *change) readFiles() {
 	for _, f := range c.files {
 		c.deltas = append(c.deltas, newDelta(f))
 	}
-	c.move()
+	c.findMoves()
 	for _, f := range c.policy.Beside {
 		f.After = f.Before
 		if path.Ext(f.Path) == ".go" || isTest(f.Path) {
@@ -66,9 +66,9 @@ func (c *change) read() {
 // moved is what a file has given to other files of its change.
 type moved struct{ lines, bytes int }
 
-// move finds what each file gave to the others: lines that it has less often
+// findMoves finds what each file gave to the others: lines that it has less often
 // than before, and that another has more often.
-func (c *change) move() {
+func (c *change) findMoves() {
 	gained := counts[string]{}
 	for _, d := range c.deltas {
 		was, now := d.was.countLines(), d.now.countLines()
@@ -238,8 +238,8 @@ func (d *delta) goTrees() bool {
 	return d.ext == ".go" && d.was.err == nil && d.now.err == nil
 }
 
-// list is one finding of a rule about the file.
-func (d *delta) list(code string, how policy.How, line int, text string) []policy.Finding {
+// oneFinding is one finding of a rule about the file.
+func (d *delta) oneFinding(code string, how policy.How, line int, text string) []policy.Finding {
 	return []policy.Finding{newFinding(code, how, d.Path, line, text)}
 }
 
@@ -251,11 +251,11 @@ func checkParses(_ *change, d *delta) []policy.Finding {
 	case d.ext != ".go" && slices.ContainsFunc(strings.Split(d.dir, "/"), func(dir string) bool { return dir == "testdata" || dir == "fixtures" }):
 		return nil // what a test reads may be broken on purpose
 	case d.now.err == nil:
-		return d.list("parse_failed_before", policy.ByText, 0, "could not be parsed before the change: "+oneLine(d.was.err))
+		return d.oneFinding("parse_failed_before", policy.ByText, 0, "could not be parsed before the change: "+oneLine(d.was.err))
 	case d.was.err != nil:
-		return d.list("parse_failed_before", policy.ByText, 0, "cannot be parsed, and could not before: "+oneLine(d.now.err))
+		return d.oneFinding("parse_failed_before", policy.ByText, 0, "cannot be parsed, and could not before: "+oneLine(d.now.err))
 	}
-	return d.list("parse_failed", policy.BySyntax, 0, "cannot be parsed: "+oneLine(d.now.err))
+	return d.oneFinding("parse_failed", policy.BySyntax, 0, "cannot be parsed: "+oneLine(d.now.err))
 }
 
 func oneLine(err error) string {

@@ -111,8 +111,8 @@ var ownRules = []rule{
 	{"secret_in_test", policy.Soft, "a test holds something that looks like a password, a key or a token", "make sure that it is made up"},
 }
 
-// measures are the thresholds that rules have.
-func measures() map[string]int64 {
+// listMeasures are the thresholds that rules have.
+func listMeasures() map[string]int64 {
 	l := Limits{}.Filled()
 	return map[string]int64{
 		"size_files": int64(l.Files), "size_file": int64(l.FileBytes), "size_total": int64(l.TotalBytes), "size_line": int64(l.LineBytes),

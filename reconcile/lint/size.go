@@ -47,8 +47,8 @@ func checkSize(files []File, l Limits) []policy.Finding {
 		if line, ok := longLine(f, l.LineBytes); ok {
 			bad("size_line", f.Path, line, "has a line of more than %d bytes", l.LineBytes)
 		}
-		if line, what := unreadable(f.After); what != "" {
-			if _, was := unreadable(f.Before); was != what {
+		if line, what := findUnreadable(f.After); what != "" {
+			if _, was := findUnreadable(f.Before); was != what {
 				bad("size_binary", f.Path, line, "is not a text file: it has %s", what)
 			}
 		}
@@ -75,10 +75,10 @@ func longLine(f File, limit int) (int, bool) {
 	return 0, false
 }
 
-// unreadable returns the first thing in b that text does not hold, "" if it is
+// findUnreadable returns the first thing in b that text does not hold, "" if it is
 // all text: a byte that is not UTF-8, or a control character other than those of
 // a line, which a terminal would obey.
-func unreadable(b []byte) (line int, what string) {
+func findUnreadable(b []byte) (line int, what string) {
 	line = 1
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])

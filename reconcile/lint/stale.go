@@ -32,13 +32,13 @@ func checkStale(files []File, then, now map[string]string) []policy.Finding {
 			code = "stale_written"
 		}
 		if then[p] != now[p] {
-			out = append(out, newFinding(code, policy.ByBytes, p, 0, fmt.Sprintf("changed since the agent read it: blob %s then, %s now", blob(then[p]), blob(now[p]))))
+			out = append(out, newFinding(code, policy.ByBytes, p, 0, fmt.Sprintf("changed since the agent read it: blob %s then, %s now", describeBlob(then[p]), describeBlob(now[p]))))
 		}
 	}
 	return out
 }
 
-func blob(id string) string {
+func describeBlob(id string) string {
 	switch {
 	case id == "":
 		return "absent"

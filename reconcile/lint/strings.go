@@ -13,9 +13,9 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// literal is the text of a string literal, or of several that are joined; ok is
+// literalText is the text of a string literal, or of several that are joined; ok is
 // false for anything else.
-func literal(e ast.Expr) (text string, ok bool) {
+func literalText(e ast.Expr) (text string, ok bool) {
 	switch x := e.(type) {
 	case *ast.BasicLit:
 		if x.Kind != token.STRING {
@@ -24,10 +24,10 @@ func literal(e ast.Expr) (text string, ok bool) {
 		text, err := strconv.Unquote(x.Value)
 		return text, err == nil
 	case *ast.ParenExpr:
-		return literal(x.X)
+		return literalText(x.X)
 	case *ast.BinaryExpr:
-		left, ok := literal(x.X)
-		right, also := literal(x.Y)
+		left, ok := literalText(x.X)
+		right, also := literalText(x.Y)
 		return left + right, ok && also && x.Op == token.ADD
 	}
 	return "", false
@@ -80,7 +80,7 @@ func joinedSecrets(_ *change, d *delta) []policy.Finding {
 	look := func(text []byte, line func(int) int) {
 		for _, s := range secrets.Find(text) {
 			if !known[s.Value] && s.Kind != "secret" && line != nil && len(out) < maxAlike {
-				out = append(out, d.list("secret_introduced", d.how(), line(s.Line), fmt.Sprintf("builds something that looks like a credential (%s)", s.Kind))...)
+				out = append(out, d.oneFinding("secret_introduced", d.how(), line(s.Line), fmt.Sprintf("builds something that looks like a credential (%s)", s.Kind))...)
 			}
 			known[s.Value] = true
 		}

@@ -54,8 +54,8 @@ type tested struct {
 	checked     counts[string]    // the values in its checks
 }
 
-// add notes a check, unless it holds whatever the code does.
-func (s *suite) add(k check, about string, imports map[string]string) {
+// addCheck notes a check, unless it holds whatever the code does.
+func (s *suite) addCheck(k check, about string, imports map[string]string) {
 	for _, side := range []string{"true", "false"} {
 		if about, ok := strings.CutSuffix(strings.TrimPrefix(k.text, side+" == "), " == "+side); ok || about != k.text {
 			k.condition = condition{about, k.negated != (side == "false")}
@@ -71,24 +71,24 @@ func (s *suite) add(k check, about string, imports map[string]string) {
 	s.checks = append(s.checks, k)
 }
 
-// tests judges whether the tests of a change still assert what they did. A test
+// checkTests judges whether the tests of a change still assert what they did. A test
 // is compared with what it became: under another name, in another file.
-func tests(c *change) []policy.Finding {
+func checkTests(c *change) []policy.Finding {
 	was, now := newSuite(), newSuite()
 	var out []policy.Finding
 	touched, coded := false, c.touchesCode()
 	for _, d := range c.deltas {
 		switch {
 		case d.test && d.ext == ".go":
-			was.read(d, d.was)
-			now.read(d, d.now)
+			was.readTree(d, d.was)
+			now.readTree(d, d.now)
 			out = append(out, testMain(d)...)
 		case d.test:
 			was.readText(d, d.was)
 			now.readText(d, d.now)
 		}
 		if touched = touched || d.test; !coded {
-			out = append(out, expectations(d)...)
+			out = append(out, checkExpectations(d)...)
 		}
 	}
 	if !touched {
@@ -96,47 +96,47 @@ func tests(c *change) []policy.Finding {
 	}
 	for _, d := range c.beside { // what tests of the change may ask
 		if d.test {
-			was.read(d, d.was)
-			now.read(d, d.now)
+			was.readTree(d, d.was)
+			now.readTree(d, d.now)
 		}
 	}
-	was.run()
-	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), coded: coded}
+	was.keepReached()
+	j := comparison{was: was, now: now, twins: was.findTwins(now), used: now.keepReached(), coded: coded}
 	j.removed, j.stands = c.compareNames()
 	j.fewer = c.fewerFunctions()
-	j.leaves, j.asked = c.leaves, sync.OnceValue(c.askedBeside)
-	return slices.Concat(j.judge(), out)
+	j.leaves, j.asked = c.leavesFolder, sync.OnceValue(c.askedBeside)
+	return slices.Concat(j.judgeTests(), out)
 }
 
-// read gathers what a Go test file asserts.
-func (s *suite) read(d *delta, from side) {
+// readTree gathers what a Go test file asserts.
+func (s *suite) readTree(d *delta, from side) {
 	cons := constraintOf(d.Path, from)
-	for _, f := range from.functions() {
+	for _, f := range from.listFunctions() {
 		if f.decl.Body == nil {
 			continue
 		}
 		key := d.dir + "/" + f.name
 		_, last, method := strings.Cut(f.name, ".")
-		t := tested{place: place{d.Path, from.line(f.decl)}, name: f.name, test: isTestName(f.name) || method && isTestName(last), constraint: cons, tokens: counts[string]{}, checked: counts[string]{}, calls: calledBy(f.decl, from.imports)}
-		t.skips, t.ifs = skips(f)
-		t.count(f.decl)
+		t := tested{place: place{d.Path, from.lineOf(f.decl)}, name: f.name, test: isTestName(f.name) || method && isTestName(last), constraint: cons, tokens: counts[string]{}, checked: counts[string]{}, calls: calledBy(f.decl, from.imports)}
+		t.skips, t.ifs = countSkips(f)
+		t.countTokens(f.decl)
 		s.tests[key] = t
 		s.own[d.dir+" "+f.name] = true
 		made := setupsOf(f.decl)
-		a := asserter{from: from, says: asserters(f.decl), each: func(c condition, n *ast.CallExpr, helper string) {
-			s.add(check{condition: c, place: place{d.Path, from.line(n)}, in: key, helper: helper, setup: made.before(c.text, n.Pos())}, strings.Join(argumentsOf(from, n), " "), from.imports)
+		a := asserter{from: from, says: findAsserters(f.decl), each: func(c condition, n *ast.CallExpr, helper string) {
+			s.addCheck(check{condition: c, place: place{d.Path, from.lineOf(n)}, in: key, helper: helper, setup: made.setupBefore(c.text, n.Pos())}, strings.Join(argumentsOf(from, n), " "), from.imports)
 		}}
-		a.block(f.decl.Body.List, nil)
+		a.walkBlock(f.decl.Body.List, nil)
 	}
 }
 
-// count notes the names, the literals and the lists of a function, and as its cases
+// countTokens notes the names, the literals and the lists of a function, and as its cases
 // those of the lists that it goes through.
-func (t *tested) count(f *ast.FuncDecl) {
+func (t *tested) countTokens(f *ast.FuncDecl) {
 	lists, ranged := map[string]int{}, map[string]bool{}
 	name := func(e ast.Expr, value ast.Expr) {
 		if id, ok := e.(*ast.Ident); ok {
-			lists[id.Name] += cases(value)
+			lists[id.Name] += countCases(value)
 		}
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -156,7 +156,7 @@ func (t *tested) count(f *ast.FuncDecl) {
 				name(n.Names[i], n.Values[i])
 			}
 		case *ast.RangeStmt:
-			t.rows += cases(n.X)
+			t.rows += countCases(n.X)
 			ranged[dottedName(n.X)] = true
 		}
 		return true
@@ -174,8 +174,8 @@ func isList(c *ast.CompositeLit) bool {
 	return false
 }
 
-// cases counts the elements of a list that is written out.
-func cases(e ast.Expr) int {
+// countCases counts the elements of a list that is written out.
+func countCases(e ast.Expr) int {
 	if c, ok := e.(*ast.CompositeLit); ok && isList(c) {
 		return len(c.Elts)
 	}
@@ -188,7 +188,7 @@ func calledBy(n ast.Node, imports map[string]string) map[string]bool {
 	ast.Inspect(n, func(n ast.Node) bool {
 		name := ""
 		if call, ok := n.(*ast.CallExpr); ok {
-			name = callee(call)
+			name = calleeName(call)
 		}
 		first, _, _ := strings.Cut(name, ".")
 		from, imported := imports[first]
@@ -226,7 +226,7 @@ func constraintOf(p string, s side) string {
 	}
 	parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(path.Base(p), ".go"), "_test"), "_")
 	for _, part := range parts[1:] {
-		if slices.Contains(systems(), part) && !slices.Contains(older, "//go:build "+part) {
+		if slices.Contains(goSystems(), part) && !slices.Contains(older, "//go:build "+part) {
 			older = append(slices.Clone(older), "//go:build "+part)
 		}
 	}
@@ -248,26 +248,26 @@ func constraintOf(p string, s side) string {
 	return strings.Join(out, " ")
 }
 
-// systems are the names of systems and processors that the name of a Go file
+// goSystems are the names of systems and processors that the name of a Go file
 // may end in.
-func systems() []string {
+func goSystems() []string {
 	return strings.Fields(`aix android darwin dragonfly freebsd hurd illumos ios js nacl netbsd openbsd plan9 solaris wasip1 windows zos linux
 		386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x sparc64 wasm`)
 }
 
-// skips counts what keeps a test from running: calls of Skip that nothing decides
+// countSkips counts what keeps a test from running: calls of Skip that nothing decides
 // about and a return before other statements, and calls of Skip behind an if.
-func skips(f function) (always, byCondition int) {
+func countSkips(f function) (always, byCondition int) {
 	var depth []ast.Node
 	ifs := 0
 	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
 		if n == nil {
-			ifs -= btoi(decides(depth[len(depth)-1]))
+			ifs -= btoi(isConditional(depth[len(depth)-1]))
 			depth = depth[:len(depth)-1]
 			return true
 		}
 		depth = append(depth, n)
-		ifs += btoi(decides(n))
+		ifs += btoi(isConditional(n))
 		if call, ok := n.(*ast.CallExpr); ok {
 			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains([]string{"Skip", "SkipNow", "Skipf"}, sel.Sel.Name) {
 				if ifs == 0 {
@@ -282,9 +282,9 @@ func skips(f function) (always, byCondition int) {
 	return always + btoi(cutShort(f.decl.Body.List)), byCondition
 }
 
-// decides reports a statement that runs what is in it only under a condition which
+// isConditional reports a statement that runs what is in it only under a condition which
 // is not written down as true.
-func decides(n ast.Node) bool {
+func isConditional(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IfStmt:
 		return !isConstantCondition(n.Cond)
@@ -305,11 +305,11 @@ func short80(s string) string {
 // testMain judges a TestMain that ends before the tests have run.
 func testMain(d *delta) []policy.Finding {
 	runs := func(s side) (is, does bool, line int) {
-		for _, f := range s.functions() {
+		for _, f := range s.listFunctions() {
 			if f.name != "TestMain" || f.decl.Body == nil {
 				continue
 			}
-			is, line = true, s.line(f.decl)
+			is, line = true, s.lineOf(f.decl)
 			ast.Inspect(f.decl.Body, func(n ast.Node) bool {
 				if sel, ok := n.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Run" || sel.Sel.Name == "Main" || sel.Sel.Name == "VerifyTestMain" && s.imports[dottedName(sel.X)] == "go.uber.org/goleak") {
 					does = true
@@ -323,13 +323,13 @@ func testMain(d *delta) []policy.Finding {
 	was, did, _ := runs(d.was)
 	is, does, line := runs(d.now)
 	if is && !does && (!was || did) {
-		return d.list("test_main_bypass", policy.BySyntax, line, "TestMain returns before the tests have run")
+		return d.oneFinding("test_main_bypass", policy.BySyntax, line, "TestMain returns before the tests have run")
 	}
 	return nil
 }
 
-// expectations finds files of what tests expect that a change rewrites, and no code with them.
-func expectations(d *delta) []policy.Finding {
+// checkExpectations finds files of what tests expect that a change rewrites, and no code with them.
+func checkExpectations(d *delta) []policy.Finding {
 	if d.Before == nil || d.test && d.ext != ".txtar" || string(d.Before) == string(d.After) && d.After != nil {
 		return nil
 	}
@@ -337,5 +337,5 @@ func expectations(d *delta) []policy.Finding {
 	if !slices.Contains(dirs, "testdata") && !slices.Contains(dirs, "__snapshots__") && d.ext != ".golden" && d.ext != ".snap" {
 		return nil
 	}
-	return d.list("expectation_changed", policy.ByBytes, 0, "holds the expected result of a test and was changed, and the code is the same")
+	return d.oneFinding("expectation_changed", policy.ByBytes, 0, "holds the expected result of a test and was changed, and the code is the same")
 }

@@ -20,19 +20,19 @@ type function struct {
 	in   side
 }
 
-// line is where a node stands.
-func (s side) line(n ast.Node) int {
+// lineOf is where a node stands.
+func (s side) lineOf(n ast.Node) int {
 	if s.fset == nil || n == nil || !n.Pos().IsValid() {
 		return 0
 	}
 	return s.fset.Position(n.Pos()).Line
 }
 
-// text is a node as it is written, with every space and line break as one space.
+// textOf is a node as it is written, with every space and line break as one space.
 // Nodes inside nodes are read again and again: a file that makes that take many
 // times its own length is refused, by the panic that the guard turns into a
 // finding.
-func (s side) text(n ast.Node) string {
+func (s side) textOf(n ast.Node) string {
 	from, to := s.fset.Position(n.Pos()).Offset, s.fset.Position(n.End()).Offset
 	if from < 0 || to > len(s.src) || from > to {
 		return ""
@@ -46,9 +46,9 @@ func (s side) text(n ast.Node) string {
 // maxReread is how many times its own length a file may take to read.
 const maxReread = 200
 
-// functions lists the functions of a side. Of several that may bear one name,
+// listFunctions lists the functions of a side. Of several that may bear one name,
 // init and _, each has its number.
-func (s side) functions() []function {
+func (s side) listFunctions() []function {
 	if s.tree == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (s side) functions() []function {
 		}
 		name := f.Name.Name
 		if f.Recv != nil && len(f.Recv.List) > 0 {
-			name = receiver(f.Recv.List[0].Type) + "." + name
+			name = receiverName(f.Recv.List[0].Type) + "." + name
 		}
 		if twice[name]++; twice[name] > 1 {
 			name += "#" + strconv.Itoa(twice[name])
@@ -71,7 +71,7 @@ func (s side) functions() []function {
 	return out
 }
 
-func receiver(t ast.Expr) string {
+func receiverName(t ast.Expr) string {
 	for {
 		switch x := t.(type) {
 		case *ast.StarExpr:
@@ -94,21 +94,21 @@ func receiver(t ast.Expr) string {
 // of its folder is the same; was.decl is nil for a new one.
 type pair struct{ was, now function }
 
-// pairs matches the functions of a file with what they were.
-func (c *change) pairs(d *delta) []pair {
+// pairFunctions matches the functions of a file with what they were.
+func (c *change) pairFunctions(d *delta) []pair {
 	own := map[string]function{}
-	for _, f := range d.was.functions() {
+	for _, f := range d.was.listFunctions() {
 		own[f.name] = f
 	}
 	var out []pair
-	was, now := d.was.builds(false), d.now.builds(true)
-	usual := usually(now, nil) // else it stands for another only where a person asks for it
+	was, now := d.was.buildCondition(false), d.now.buildCondition(true)
+	usual := holdsUsually(now, nil) // else it stands for another only where a person asks for it
 	moved := sync.OnceValue(func() bool {
-		return usually(func(has func(string) bool) bool { return now(has) && !was(has) }, was)
+		return holdsUsually(func(has func(string) bool) bool { return now(has) && !was(has) }, was)
 	})
-	for _, f := range d.now.functions() {
+	for _, f := range d.now.listFunctions() {
 		was, ok := own[f.name]
-		if old := c.elsewhere(d)[f.name]; usual && old.decl != nil && (!ok || moved()) {
+		if old := c.goneFunctions(d)[f.name]; usual && old.decl != nil && (!ok || moved()) {
 			was = old
 		}
 		out = append(out, pair{was, f})
@@ -116,11 +116,11 @@ func (c *change) pairs(d *delta) []pair {
 	return out
 }
 
-// builds returns when a file is compiled, but for what its name says; it asks about every tag.
+// buildCondition returns when a file is compiled, but for what its name says; it asks about every tag.
 // Only a line that the go command obeys may keep the file out. An older line of build tags, or
 // one of several lines, keeps out none that must be looked at: obeyed says which of the two
 // is asked.
-func (s side) builds(obeyed bool) func(has func(string) bool) bool {
+func (s side) buildCondition(obeyed bool) func(has func(string) bool) bool {
 	lines, older := s.buildLines()
 	switch {
 	case !obeyed:
@@ -164,17 +164,17 @@ func (s side) buildLines() (lines, older []string) {
 // hold.
 const maxTags = 6
 
-// usually reports what holds on some common system, with cgo or without, for some version of
+// holdsUsually reports what holds on some common system, with cgo or without, for some version of
 // Go from 1.18 on, without any tag that a person would have to give. What another constraint
 // asks for may be given as well: its systems, and any of its tags together.
-func usually(holds, other func(has func(string) bool) bool) bool {
+func holdsUsually(holds, other func(has func(string) bool) bool) bool {
 	hosts, processors, tags := []string{"linux", "darwin", "windows", "freebsd"}, []string{"amd64", "arm64"}, map[string]int{}
 	if other != nil {
 		other(func(tag string) bool {
 			_, given := tags[tag]
 			switch minor, ok := strings.CutPrefix(tag, "go1."); {
 			case given || ok && versionOf(minor) < newestVersion || slices.Contains([]string{"gc", "cgo", "unix"}, tag):
-			case slices.Contains(systems(), tag):
+			case slices.Contains(goSystems(), tag):
 				hosts, processors = append(hosts, tag), append(processors, tag)
 			default:
 				tags[tag] = len(tags)
@@ -220,9 +220,9 @@ func versionOf(minor string) int {
 	return newestVersion
 }
 
-// elsewhere holds the functions that the files of a folder had and do not have any more,
+// goneFunctions holds the functions that the files of a folder had and do not have any more,
 // or have under another condition: the largest of each name.
-func (c *change) elsewhere(d *delta) map[string]function {
+func (c *change) goneFunctions(d *delta) map[string]function {
 	if c.before == nil {
 		c.before = map[string]map[string]function{}
 		for _, o := range c.deltas {
@@ -231,11 +231,11 @@ func (c *change) elsewhere(d *delta) map[string]function {
 			}
 			still := map[string]bool{}
 			if constraintOf(o.Path, o.was) == constraintOf(o.Path, o.now) {
-				for _, f := range o.now.functions() {
+				for _, f := range o.now.listFunctions() {
 					still[f.name] = true
 				}
 			}
-			for _, f := range o.was.functions() {
+			for _, f := range o.was.listFunctions() {
 				if old := c.before[o.dir][f.name]; !still[f.name] && (old.decl == nil || f.size() > old.size()) {
 					c.before[o.dir][f.name] = f
 				}
@@ -250,12 +250,12 @@ func (f function) size() int {
 	if f.decl.Body == nil {
 		return 0
 	}
-	return statements(f.decl.Body)
+	return countStatements(f.decl.Body)
 }
 
 // work is how many statements a function has, 0 where it does nothing.
 func (f function) work() int {
-	if f.decl.Body != nil && hollow(f.decl.Body.List, nil) {
+	if f.decl.Body != nil && isHollow(f.decl.Body.List, nil) {
 		return 0
 	}
 	return max(f.size(), 1)
@@ -277,19 +277,19 @@ func (c condition) String() string {
 	return c.text
 }
 
-func (s side) condition(e ast.Expr) condition {
+func (s side) readCondition(e ast.Expr) condition {
 	switch x := e.(type) {
 	case *ast.ParenExpr:
-		return s.condition(x.X)
+		return s.readCondition(x.X)
 	case *ast.UnaryExpr:
 		if x.Op == token.NOT {
-			return s.condition(x.X).inverse()
+			return s.readCondition(x.X).inverse()
 		}
 	case *ast.BinaryExpr:
-		l, r := s.text(x.X), s.text(x.Y)
+		l, r := s.textOf(x.X), s.textOf(x.Y)
 		switch x.Op {
 		case token.NEQ:
-			return condition{equals(l, r), true}
+			return condition{writeEquality(l, r), true}
 		case token.GEQ:
 			return condition{l + " < " + r, true}
 		case token.GTR:
@@ -297,12 +297,12 @@ func (s side) condition(e ast.Expr) condition {
 		case token.LEQ:
 			return condition{r + " < " + l, true}
 		case token.EQL:
-			return condition{equals(l, r), false}
+			return condition{writeEquality(l, r), false}
 		case token.LSS:
 			return condition{l + " < " + r, false}
 		}
 	}
-	return condition{s.text(e), false}
+	return condition{s.textOf(e), false}
 }
 
 // counts is how often each thing is there.
@@ -328,8 +328,8 @@ func countOf[K comparable](list []K) counts[K] {
 	return out
 }
 
-// callee names what a call calls: "os.Exit", "t.Fatal", "f"; "" if it has no name.
-func callee(e ast.Expr) string {
+// calleeName names what a call calls: "os.Exit", "t.Fatal", "f"; "" if it has no name.
+func calleeName(e ast.Expr) string {
 	call, ok := e.(*ast.CallExpr)
 	if !ok {
 		return ""
@@ -339,26 +339,26 @@ func callee(e ast.Expr) string {
 
 // dottedName writes a chain of names. Where it begins with something else, or is
 // longer than any name is, its beginning is "…"; "" is no chain.
-func dottedName(e ast.Expr) string { return chain(e, maxChain) }
+func dottedName(e ast.Expr) string { return chainName(e, maxChain) }
 
 const maxChain = 32
 
-func chain(e ast.Expr, depth int) string {
+func chainName(e ast.Expr, depth int) string {
 	switch x := e.(type) {
 	case *ast.Ident:
 		return x.Name
 	case *ast.ParenExpr:
 		if depth > 0 {
-			return chain(x.X, depth-1)
+			return chainName(x.X, depth-1)
 		}
 	case *ast.IndexExpr:
 		if depth > 0 {
-			return chain(x.X, depth-1)
+			return chainName(x.X, depth-1)
 		}
 	case *ast.SelectorExpr:
 		left := ""
 		if depth > 0 {
-			left = chain(x.X, depth-1)
+			left = chainName(x.X, depth-1)
 		}
 		return cmp.Or(left, "…") + "." + x.Sel.Name
 	}
@@ -401,9 +401,9 @@ func guessName(p string) string {
 	return last
 }
 
-// calls counts the calls of functions of other packages in a node, by the path
+// eachCall counts the calls of functions of other packages in a node, by the path
 // of the package and the name, such as "os/exec.Command", and returns each.
-func (s side) calls(n ast.Node, each func(name string, call *ast.CallExpr)) {
+func (s side) eachCall(n ast.Node, each func(name string, call *ast.CallExpr)) {
 	if n == nil || s.tree == nil {
 		return
 	}
@@ -413,7 +413,7 @@ func (s side) calls(n ast.Node, each func(name string, call *ast.CallExpr)) {
 		if !ok {
 			return true
 		}
-		name := callee(call)
+		name := calleeName(call)
 		if pkg, rest, ok := strings.Cut(name, "."); ok && imports[pkg] != "" {
 			name = imports[pkg] + "." + rest
 		} else if _, dot := imports["."]; dot && !strings.Contains(name, ".") {
@@ -428,19 +428,19 @@ func (s side) calls(n ast.Node, each func(name string, call *ast.CallExpr)) {
 // of the largest; 0 is one that does nothing.
 type arrived map[string]int
 
-// arrived lists the new functions of a folder.
-func (c *change) arrived(dir string) arrived {
+// newFunctions lists the new functions of a folder.
+func (c *change) newFunctions(dir string) arrived {
 	if c.come[dir] == nil {
 		come := arrived{}
 		for _, o := range c.deltas {
-			for _, f := range o.now.functions() {
+			for _, f := range o.now.listFunctions() {
 				if name := f.decl.Name.Name; o.dir == dir {
 					come[name] = max(come[name], f.work())
 				}
 			}
 		}
 		for _, o := range slices.Concat(c.deltas, c.beside) {
-			for _, f := range o.was.functions() {
+			for _, f := range o.was.listFunctions() {
 				if o.dir == dir {
 					delete(come, f.decl.Name.Name)
 				}
@@ -454,17 +454,17 @@ func (c *change) arrived(dir string) arrived {
 	return c.come[dir]
 }
 
-// called returns how much the function that an expression calls does, and whether it is new.
-func (a arrived) called(e ast.Expr) (n int, is bool) {
-	name := callee(e)
+// calledSize returns how much the function that an expression calls does, and whether it is new.
+func (a arrived) calledSize(e ast.Expr) (n int, is bool) {
+	name := calleeName(e)
 	n, is = a[name[strings.LastIndexByte(name, '.')+1:]]
 	return n, is
 }
 
-// constant reports whether an expression is a value that needs no work: a literal, nil,
+// isConstant reports whether an expression is a value that needs no work: a literal, nil,
 // true, false, an empty composite, a call of a new function that does nothing, or a new
 // error that no new function which works words.
-func constant(e ast.Expr, come arrived) bool {
+func isConstant(e ast.Expr, come arrived) bool {
 	switch x := e.(type) {
 	case *ast.BasicLit:
 		return true
@@ -473,14 +473,14 @@ func constant(e ast.Expr, come arrived) bool {
 	case *ast.CompositeLit:
 		return len(x.Elts) == 0
 	case *ast.UnaryExpr:
-		return constant(x.X, come)
+		return isConstant(x.X, come)
 	case *ast.ParenExpr:
-		return constant(x.X, come)
+		return isConstant(x.X, come)
 	case *ast.CallExpr:
 		name := dottedName(x.Fun)
-		n, is := come.called(x)
+		n, is := come.calledSize(x)
 		return is && n == 0 || (name == "errors.New" || name == "fmt.Errorf") && !slices.ContainsFunc(x.Args, func(e ast.Expr) bool {
-			n, is := come.called(e)
+			n, is := come.calledSize(e)
 			return is && n >= collapsedFrom
 		})
 	}

@@ -77,23 +77,23 @@ func (s side) lines() []string {
 // proseExts are files that people read and machines do not run.
 func proseExts() []string { return []string{".md", ".markdown", ".txt", ".rst", ".adoc"} }
 
-func (p pattern) reads(ext string) bool {
+func (p pattern) readsFile(ext string) bool {
 	return slices.Contains(p.exts, ext) || len(p.exts) == 0 && (ext != ".go" || p.code == "shell_exec_introduced")
 }
 
-func (p pattern) matches(line string) bool {
+func (p pattern) matchesLine(line string) bool {
 	return (len(p.hints) == 0 || slices.ContainsFunc(p.hints, func(h string) bool { return strings.Contains(line, h) })) && p.re.MatchString(line)
 }
 
-// matching are the lines of a side that a pattern finds, but for comments, which do nothing.
+// findMatching are the lines of a side that a pattern finds, but for comments, which do nothing.
 // Of a pattern that finds comments too, these are only lines that the change has more often
 // or less.
-func (d *delta) matching(s side, p pattern) []hit {
+func (d *delta) findMatching(s side, p pattern) []hit {
 	var out []hit
 	var silent map[int]bool
 	all := len(p.exts) == 0 || p.code == "lint_silenced"
 	for i, l := range s.lines() {
-		if all && d.lost[l] == 0 && d.come[l] == 0 || !p.matches(l) || p.code == "shell_exec_introduced" && withoutShell().MatchString(l) {
+		if all && d.lost[l] == 0 && d.come[l] == 0 || !p.matchesLine(l) || p.code == "shell_exec_introduced" && withoutShell().MatchString(l) {
 			continue
 		}
 		if silent == nil && !all {
@@ -150,14 +150,14 @@ const (
 	deletionLines   = 12
 )
 
-// deletion judges how much of a file goes. What is elsewhere in the change now has
+// checkDeletion judges how much of a file goes. What is elsewhere in the change now has
 // moved and not gone.
-func deletion(_ *change, d *delta) []policy.Finding {
+func checkDeletion(_ *change, d *delta) []policy.Finding {
 	was, now := len(d.was.lines()), len(d.now.lines())
 	if lost := was - now - d.moved.lines; lost < deletionLines || lost*100 <= was*deletionPercent {
 		return nil
 	}
-	return d.list("large_deletion", policy.ByBytes, 0, fmt.Sprintf("is much shorter: it has %d lines and had %d", now, was))
+	return d.oneFinding("large_deletion", policy.ByBytes, 0, fmt.Sprintf("is much shorter: it has %d lines and had %d", now, was))
 }
 
 // claimPatterns are the words by which a file says that a person stands behind it.

@@ -25,8 +25,8 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 		return nil
 	}
 	var out []policy.Finding
-	if len(d.Before) > truncatedFrom && !isLock(d.Path) && !d.keepsEnd() && !d.rewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes+d.functionBytesLost())*100 < len(d.Before)*truncatedPercent {
-		out = append(out, d.list("truncated_length", policy.ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
+	if len(d.Before) > truncatedFrom && !isLock(d.Path) && !d.keepsEnd() && !d.isRewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes+d.functionBytesLost())*100 < len(d.Before)*truncatedPercent {
+		out = append(out, d.oneFinding("truncated_length", policy.ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
 	if d.test && d.ext != ".go" {
 		return out // what its tests assert is judged by itself
@@ -36,7 +36,7 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 	}
 	for _, cut := range []func(*change, *delta) string{beginningOnly, cutLine, tailGone, checkBraces, openFence} {
 		if text := cut(c, d); text != "" {
-			return append(out, d.list("truncated_end", d.how(), len(d.now.lines()), text)...)
+			return append(out, d.oneFinding("truncated_end", d.how(), len(d.now.lines()), text)...)
 		}
 	}
 	return out
@@ -49,10 +49,10 @@ func (d *delta) functionBytesLost() int {
 	if !d.goTrees() {
 		return n
 	}
-	for _, f := range d.now.functions() {
+	for _, f := range d.now.listFunctions() {
 		now[f.name] = true
 	}
-	for _, f := range d.was.functions() {
+	for _, f := range d.was.listFunctions() {
 		if from := f.decl.Pos(); !now[f.name] {
 			if f.decl.Doc != nil {
 				from = f.decl.Doc.Pos()
@@ -67,15 +67,15 @@ func (d *delta) functionBytesLost() int {
 func (c *change) functionNames() map[string]bool {
 	has := map[string]bool{}
 	for _, o := range c.deltas {
-		for _, f := range o.now.functions() {
+		for _, f := range o.now.listFunctions() {
 			has[f.decl.Name.Name] = true
 		}
 	}
 	return has
 }
 
-// names adds the names that stand in a Go file.
-func (s side) names(to map[string]bool) {
+// addNames adds the names that stand in a Go file.
+func (s side) addNames(to map[string]bool) {
 	if s.tree == nil {
 		return
 	}
@@ -87,9 +87,9 @@ func (s side) names(to map[string]bool) {
 	})
 }
 
-// rewritten reports a file that has as many new lines as a person writes and no cut
+// isRewritten reports a file that has as many new lines as a person writes and no cut
 // leaves, or is half new and more than one line of it.
-func (d *delta) rewritten() bool {
+func (d *delta) isRewritten() bool {
 	n, all := 0, 0
 	for l, times := range d.now.countLines().subtract(d.was.countLines()) {
 		n += times * btoi(strings.TrimSpace(l) != "")
@@ -166,7 +166,7 @@ func tailGone(c *change, d *delta) string {
 	if d.test {
 		return "" // what its tests assert is judged by itself
 	}
-	has, was, now := c.functionNames(), d.was.functions(), d.now.functions()
+	has, was, now := c.functionNames(), d.was.listFunctions(), d.now.listFunctions()
 	var gone []function
 	lost, old := 0, map[string]bool{}
 	for _, f := range slices.Backward(was) {
@@ -189,12 +189,12 @@ func tailGone(c *change, d *delta) string {
 	}
 	used, still, beside := map[string]bool{}, map[string]bool{}, 0
 	for _, o := range slices.Concat(c.deltas, c.beside) {
-		o.now.names(still)
+		o.now.addNames(still)
 		if o != d && !o.test {
-			o.was.names(used)
+			o.was.addNames(used)
 		}
 		if o.dir == d.dir && !o.was.here && !o.test {
-			for _, f := range o.now.functions() {
+			for _, f := range o.now.listFunctions() {
 				beside += f.work()
 			}
 		}
@@ -220,8 +220,8 @@ func checkBraces(_ *change, d *delta) string {
 	if !slices.Contains(scriptExts(), d.ext) && !slices.Contains(otherExts(), d.ext) && d.ext != ".css" && d.ext != ".scss" && d.ext != ".proto" {
 		return ""
 	}
-	now := open(d.After)
-	if now <= 0 || d.Before != nil && open(d.Before) != 0 || ended().Match(d.After) && open(inertText().ReplaceAll(d.After, []byte("$1"))) <= 0 {
+	now := countOpen(d.After)
+	if now <= 0 || d.Before != nil && countOpen(d.Before) != 0 || ended().Match(d.After) && countOpen(inertText().ReplaceAll(d.After, []byte("$1"))) <= 0 {
 		return "" // brackets stand in strings too
 	}
 	return fmt.Sprintf("looks cut off: %d brackets are not closed", now)
@@ -238,7 +238,7 @@ var ended = lazy(`(?m)^(?:\S.*)?[;})\]]\s*\z`)
 // closedTag finds the end of a page, which is written last.
 var closedTag = lazy(`</[\w:-]+>\s*\z`)
 
-func open(src []byte) int {
+func countOpen(src []byte) int {
 	n := 0
 	for _, c := range src {
 		switch c {

@@ -38,8 +38,8 @@ func plainValue(w string) string {
 	return strings.Trim(w, "'")
 }
 
-// literals are the strings and numbers in a text.
-func literals(text string) (out []string) {
+// listLiterals are the strings and numbers in a text.
+func listLiterals(text string) (out []string) {
 	for _, w := range tokens().FindAllString(text, -1) {
 		if literalToken(w) {
 			out = append(out, plainValue(w))
