@@ -10,9 +10,9 @@ import (
 // outsideLand are the functions, besides journal/repo's own, that move a ref other than by
 // [repo.Line.Land], which checks the rules first, and why each may.
 var outsideLand = map[string]string{
-	"board/drain/claim.go: unpin":          "a private ref that keeps the base of one session from git's pruning",
-	"board/drain/settle.go: store":         "the run's own artifacts, kept here before a push that may fail",
-	"board/drain/sweep.go: sweep":          "the private refs of runs that were killed",
+	"board/drain/claim.go: releaseBase":    "a private ref that keeps the base of one session from git's pruning",
+	"board/drain/settle.go: storeTree":     "the run's own artifacts, kept here before a push that may fail",
+	"board/drain/sweep.go: sweepClaims":    "the private refs of runs that were killed",
 	"cmd/bundle.go: makeLocalBranch":       "a branch that this clone lacks, at the commit that its remote has",
 	"cmd/demo.go: writeDemo":               "the first commit of a repository that the command has just made",
 	"cmd/review_pr.go: openPR":             "the review branch on a forge, at the commit that landed here",

@@ -210,7 +210,7 @@ func ownLaw(c contract.Contract, lines int) []anchor.Rule {
 func (s *snapshot) recordPaths() []string {
 	out := []string{"odd.toml"}
 	for _, name := range []string{"governance/**", "ledger/**", "journal/**", "proposals/**", "pause.toml"} {
-		out = append(out, s.file(name))
+		out = append(out, s.pathOf(name))
 	}
 	return out
 }
@@ -231,9 +231,9 @@ func gateCommands(t board.Task) []string {
 // task, its role and the bundle; one that changes nothing has only its handoff.
 func (s *snapshot) writablePaths(t board.Task, c contract.Contract, role []string) ([]string, error) {
 	if !c.Mutates {
-		return []string{s.file("handoffs/**")}, nil
+		return []string{s.pathOf("handoffs/**")}, nil
 	}
-	out := anchor.Writable(t.Paths, role, s.file("**"))
+	out := anchor.Writable(t.Paths, role, s.pathOf("**"))
 	if len(out) == 0 {
 		return nil, anchor.Refusal{{Code: anchor.PathsAsked, At: "paths", Text: fmt.Sprintf("task %s writes %s, and its role %s; give the task another role, or other paths",
 			t.ID, strings.Join(t.Paths, ", "), strings.Join(role, ", "))}}

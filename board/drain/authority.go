@@ -257,12 +257,12 @@ func (a authority) checkEligible(t board.Task) error {
 	}
 	if t.Atom != nil {
 		if p := okf.Conflict(t.Atom.Bytes()); p != nil {
-			p.Path = a.file(t.Path)
+			p.Path = a.pathOf(t.Path)
 			return refuse("unmerged", "%v", p)
 		}
 	}
 	if twin := board.Twin(a.problems, t.Path); twin != nil {
-		return refuse("task", "%s:%d: %s; %s", a.file(t.Path), twin.Line, twin.Message, twin.Hint)
+		return refuse("task", "%s:%d: %s; %s", a.pathOf(t.Path), twin.Line, twin.Message, twin.Hint)
 	}
 	return nil
 }

@@ -326,7 +326,7 @@ func TestNoDrainWritesGovernance(t *testing.T) {
 	d := &drain{boardWriter: boardWriter{repo: w.repo, at: &snapshot{tip: now}}}
 	d.at.cfg.Root = "knowledge"
 	for _, name := range []string{"knowledge/governance/lease.toml", "knowledge/Governance/x", "knowledge/terms/../governance/x", "odd.toml"} {
-		if _, err := d.make(context.Background(), now, repo.Changes{name: []byte("x")}, repo.Signature{}, "x"); err == nil || !strings.Contains(err.Error(), "odd drain must not write this file") {
+		if _, err := d.makeCommit(context.Background(), now, repo.Changes{name: []byte("x")}, repo.Signature{}, "x"); err == nil || !strings.Contains(err.Error(), "odd drain must not write this file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

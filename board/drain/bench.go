@@ -56,10 +56,10 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t checkJob) (pipeline.
 	}
 	law := t.cfg.Pipeline
 	checks, more := pipeline.Checks(t.files, pipeline.Project{
-		Files: tree, Commands: law.Validate, Verify: law.Verify, Accept: t.task.Commands, Graph: graph, Build: native(law.CheckEnv), Timeout: law.CheckTimeout,
+		Files: tree, Commands: law.Validate, Verify: law.Verify, Accept: t.task.Commands, Graph: graph, Build: nativeBuild(law.CheckEnv), Timeout: law.CheckTimeout,
 	})
 	findings := append(slices.Clip(t.findings), more...)
-	parse := t.parse && parseable(t.files)
+	parse := t.parse && isParseable(t.files)
 	if len(checks) == 0 && !parse {
 		return pipeline.Examine(ctx, nil, findings, false, nil), nil
 	}
@@ -80,10 +80,10 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t checkJob) (pipeline.
 		return pipeline.Report{}, err
 	}
 	if parse {
-		findings = append(findings, b.parse(ctx, t.files, as)...)
+		findings = append(findings, b.parseFiles(ctx, t.files, as)...)
 	}
 	return pipeline.Examine(ctx, checks, findings, t.again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
-		return b.check(ctx, c, as)
+		return b.runCheck(ctx, c, as)
 	}), nil
 }
 
@@ -100,13 +100,13 @@ func (b Bench) newCommand(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exe
 	return sessionCommand(b.Environ, cfg, held, desk, b.Run), err
 }
 
-func (b Bench) check(ctx context.Context, c pipeline.Check, as exec.Command) pipeline.Ran {
+func (b Bench) runCheck(ctx context.Context, c pipeline.Check, as exec.Command) pipeline.Ran {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	b.Say("checking: " + c.Name)
 	as.Argv, as.Dir = c.Argv, c.Dir
 	r := exec.Run(ctx, as)
-	r.Output = envCredentials(as.Env).hide(r.Output)
+	r.Output = envCredentials(as.Env).hideValues(r.Output)
 	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String()}
 }
 
@@ -130,9 +130,9 @@ func (b Bench) examineAgainst(ctx context.Context, r *repo.Repo, t checkJob, bas
 	return is, nil
 }
 
-// native is what go builds for in a check: this machine, unless a person lets it
+// nativeBuild is what go builds for in a check: this machine, unless a person lets it
 // see settings of go's that may say otherwise.
-func native(env []string) *build.Context {
+func nativeBuild(env []string) *build.Context {
 	if slices.ContainsFunc(env, func(name string) bool {
 		return strings.HasPrefix(name, "GO") && name != "GOCACHE" && name != "GOMODCACHE"
 	}) {
@@ -147,14 +147,14 @@ const (
 	parseTime  = 20 * time.Second
 )
 
-// parseable reports a change with a file that a parser may be asked about.
-func parseable(files []pipeline.Edit) bool {
+// isParseable reports a change with a file that a parser may be asked about.
+func isParseable(files []pipeline.Edit) bool {
 	return slices.ContainsFunc(files, func(e pipeline.Edit) bool { return e.After != nil && len(pipeline.Parsers(e.Path)) > 0 })
 }
 
-// parse asks the parsers of this machine about the files of a change. A file that did
+// parseFiles asks the parsers of this machine about the files of a change. A file that did
 // not parse before either is passed over: it may be of another version of its language.
-func (b Bench) parse(ctx context.Context, files []pipeline.Edit, as exec.Command) (out []policy.Finding) {
+func (b Bench) parseFiles(ctx context.Context, files []pipeline.Edit, as exec.Command) (out []policy.Finding) {
 	asked := 0
 	for _, e := range files {
 		if e.After == nil || len(pipeline.Parsers(e.Path)) == 0 || pipeline.Markup(e.After) || asked == mostParsed {
@@ -162,9 +162,9 @@ func (b Bench) parse(ctx context.Context, files []pipeline.Edit, as exec.Command
 		}
 		asked++
 		b.Say("checking: " + e.Path + " parses")
-		f, bad := b.unreadable(ctx, e.Path, e.After, as)
+		f, bad := b.findUnparsed(ctx, e.Path, e.After, as)
 		if bad && e.Before != nil {
-			_, was := b.unreadable(ctx, e.Path, e.Before, as)
+			_, was := b.findUnparsed(ctx, e.Path, e.Before, as)
 			bad = !was
 		}
 		if bad {
@@ -174,9 +174,9 @@ func (b Bench) parse(ctx context.Context, files []pipeline.Edit, as exec.Command
 	return out
 }
 
-// unreadable is a finding where every parser of a file's language is there and refuses
+// findUnparsed is a finding where every parser of a file's language is there and refuses
 // the source.
-func (b Bench) unreadable(ctx context.Context, name string, src []byte, as exec.Command) (last policy.Finding, bad bool) {
+func (b Bench) findUnparsed(ctx context.Context, name string, src []byte, as exec.Command) (last policy.Finding, bad bool) {
 	for _, argv := range pipeline.Parsers(name) {
 		as.Argv, as.Input = argv, src
 		ctx, cancel := context.WithTimeout(ctx, parseTime)

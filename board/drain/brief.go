@@ -51,7 +51,7 @@ func (br briefs) briefInput(c *claim, w *work, req session.Request) invoke.Input
 	}
 	in.Task.Goal, in.Task.GoalText = br.now.goalOf(t)
 	if t.Path != "" {
-		in.Task.Path = br.now.file(t.Path)
+		in.Task.Path = br.now.pathOf(t.Path)
 	}
 	rules := audit.Rules{Graph: br.now.graph, Root: br.now.cfg.Root}
 	if !slices.Contains(in.Offered, "get") {
@@ -63,21 +63,21 @@ func (br briefs) briefInput(c *claim, w *work, req session.Request) invoke.Input
 		w.persona.Root = br.now.cfg.Root
 		in.Persona = w.persona.Markdown(br.now.graph, false)
 		for _, it := range append([]persona.Item{w.persona.Role}, w.persona.Items...) {
-			in.Compiled = append(in.Compiled, invoke.Ref{Path: br.now.file(it.Path), Blob: it.Blob})
+			in.Compiled = append(in.Compiled, invoke.Ref{Path: br.now.pathOf(it.Path), Blob: it.Blob})
 		}
 		in.Knowledge, in.Canon = br.now.knowledgeOfRole(w.persona, in.Canon)
 	}
-	in.Preferences = br.now.preferences(t)
-	in.Related = br.now.related(t, in.Knowledge, in.Canon, in.Preferences)
+	in.Preferences = br.now.listPreferences(t)
+	in.Related = br.now.findRelated(t, in.Knowledge, in.Canon, in.Preferences)
 	for _, list := range [][]invoke.Ref{in.Knowledge, in.Canon, in.Preferences, in.Related} {
 		for i := range list {
 			list[i].More = br.now.howToReadMore(list[i], in, req)
 		}
 	}
-	if br.now.changes(t) {
+	if br.now.changesFiles(t) {
 		in.Change = br.now.askedChange(c, req.Files)
 	}
-	for _, no := range first(w.declines, mostDeclined) {
+	for _, no := range firstOf(w.declines, mostDeclined) {
 		in.Declined = append(in.Declined, string(no.ID)+": "+no.String())
 	}
 	if c.reserved > 0 {
@@ -93,7 +93,7 @@ const mostDeclined = 50
 // reaches first.
 func (s *snapshot) knowledgeOfRole(p persona.Persona, canon []invoke.Ref) (knowledge, nearest []invoke.Ref) {
 	for _, a := range p.Texts(s.graph) {
-		r := invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()}
+		r := invoke.Ref{Path: s.pathOf(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()}
 		if i := slices.IndexFunc(canon, func(c invoke.Ref) bool { return c.Path == r.Path }); i >= 0 {
 			nearest, canon = append(nearest, canon[i]), slices.Delete(slices.Clone(canon), i, i+1)
 			continue
@@ -105,7 +105,7 @@ func (s *snapshot) knowledgeOfRole(p persona.Persona, canon []invoke.Ref) (knowl
 
 // howToReadMore returns how a session reads the whole of a document of the board, "" where it cannot.
 func (s *snapshot) howToReadMore(r invoke.Ref, in invoke.Input, req session.Request) string {
-	name := s.below(r.Path)
+	name := s.pathBelow(r.Path)
 	a, _ := s.graph.Find(name)
 	b, err := fs.ReadFile(req.Files, r.Path)
 	switch {
@@ -174,7 +174,7 @@ func (br briefs) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
 		text []byte
 	}{{gate.LeasePath, s.LeaseFile}, {gate.DecisionsPath, s.Decisions}} {
 		if f.text != nil {
-			from = append(from, invoke.Ref{Path: br.now.file(f.name), Blob: okf.BlobID(f.text)})
+			from = append(from, invoke.Ref{Path: br.now.pathOf(f.name), Blob: okf.BlobID(f.text)})
 		}
 	}
 	if w.bound.Mode != "" {
@@ -186,7 +186,7 @@ func (br briefs) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
 // findLessons returns what the changes before came to, for a task that asks for one: the
 // files it may change that they went wrong on, and then the latest of them all.
 func (br briefs) findLessons(t board.Task) []string {
-	if !br.now.changes(t) {
+	if !br.now.changesFiles(t) {
 		return nil
 	}
 	past, err := br.now.state.Trials(br.now.now, br.now.cfg.ReviewTTL)
@@ -198,7 +198,7 @@ func (br briefs) findLessons(t board.Task) []string {
 	for _, r := range m.Careful(m.Files(func(f string) bool { return policy.MatchAnyGlob(t.Paths, f) }), 0) {
 		out = append(out, r.String())
 	}
-	return append(first(out, 3), memory.Lessons(past, br.now.now)...)
+	return append(firstOf(out, 3), memory.Lessons(past, br.now.now)...)
 }
 
 func taskBody(t board.Task) string {
@@ -375,7 +375,7 @@ func (s *snapshot) filesMeantBy(t board.Task, base fs.FS) []invoke.File {
 		given[f.Path] = true
 	}
 	var out []invoke.File
-	for _, name := range first(names, maxInputs) {
+	for _, name := range firstOf(names, maxInputs) {
 		for _, f := range readInput(base, name) {
 			score[name] = 2*countWordsIn(name, words) + countWordsIn(string(f.Text), words)
 			if given[name] {

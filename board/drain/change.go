@@ -101,9 +101,9 @@ func (l *opLog) splitOps() (before, behind []pipeline.Op) {
 	return l.ops[:l.sealed.recordsBefore:l.sealed.recordsBefore], l.ops[l.sealed.recordsBefore:]
 }
 
-// changes reports a task that asks for files to be changed: a person gave it
+// changesFiles reports a task that asks for files to be changed: a person gave it
 // globs of which one means more than the bundle.
-func (s *snapshot) changes(t board.Task) bool {
+func (s *snapshot) changesFiles(t board.Task) bool {
 	return slices.ContainsFunc(t.Paths, func(g string) bool { return !s.inBundle(g) })
 }
 
@@ -134,7 +134,7 @@ func runChange(ctx context.Context, ch *change) {
 		ch.op = pipeline.Run(ctx, w, l, ch.op) // whose refs move with the task's result
 	}
 	if err != nil {
-		w.void(fmt.Sprintf("change: %v", err))
+		w.voidWork(fmt.Sprintf("change: %v", err))
 		return
 	}
 	ch.recordEnd(ctx)
@@ -182,7 +182,7 @@ func signalOf(t board.Task) string {
 	if t.Signal != "" {
 		return t.Signal
 	}
-	return cmp.Or(clean(t.Atom.Generated.By), "the board")
+	return cmp.Or(cleanText(t.Atom.Generated.By), "the board")
 }
 
 func newOpID(now time.Time, random func([]byte) error) (string, error) {
@@ -252,13 +252,13 @@ func (ch *change) recordEnd(ctx context.Context) {
 	switch {
 	case o.Phase == pipeline.Waiting, o.Phase == pipeline.Complete:
 	case ctx.Err() != nil:
-		w.void(describeStop(ctx, ch.c.task))
+		w.voidWork(describeStop(ctx, ch.c.task))
 	case w.verdict != board.ToBlocked:
 		why := cmp.Or(ch.why, o.Last().Note, pipeline.Explain(o.Reason))
 		if !strings.HasSuffix(why, "]") { // else it ends with a code that says more
 			why += fmt.Sprintf(" [%s]", o.Reason)
 		}
-		w.void(why)
+		w.voidWork(why)
 	}
 }
 
@@ -271,12 +271,12 @@ func (ch *change) endFor(r pipeline.Reason, spent int64, format string, args ...
 // isProposed reports a change that is on its review branch, whether it waits there
 // or landed by itself.
 func (ch *change) isProposed() bool {
-	return ch != nil && ch.sealed != nil && (ch.op.Phase == pipeline.Waiting || ch.lands())
+	return ch != nil && ch.sealed != nil && (ch.op.Phase == pipeline.Waiting || ch.isLanding())
 }
 
-// rescind ends an op that was to wait after all, because what it was made under
+// rescindProposal ends an op that was to wait after all, because what it was made under
 // has ended meanwhile. Its records are again those before apply moved anything.
-func (l *opLog) rescind(run string, now time.Time, why string) {
+func (l *opLog) rescindProposal(run string, now time.Time, why string) {
 	before, _ := l.splitOps()
 	end, err := pipeline.End(before[len(before)-1], run, now, pipeline.Abandoned, string(secrets.Redact([]byte(why))))
 	if err != nil {
@@ -338,7 +338,7 @@ func (ch *change) keepFiles(ctx context.Context) error {
 	}
 	hide := lentSecrets(ch.d.at.cfg, ch.d.Environ)
 	for name, b := range files {
-		ch.d.tree[path.Join(ArtifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.hide(b))
+		ch.d.tree[path.Join(ArtifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.hideValues(b))
 	}
 	return nil
 }

@@ -165,7 +165,7 @@ func (ch *change) generateRepair(ctx context.Context, failed pipeline.Failure) (
 	}
 	fmt.Fprintf(&b, "\nYour tree, where you have one, holds the change as it was. %s said:\n\n%s\n", cmp.Or(failed.Check, "It"), failed.Excerpt)
 	ch.wrong, ch.mending = b.String(), true
-	spent, ok := ch.ask(ctx, pipeline.Repair)
+	spent, ok := ch.askSession(ctx, pipeline.Repair)
 	if !ok {
 		end, err := ch.endUnmade(spent)
 		return nil, end, err

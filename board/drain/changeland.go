@@ -156,8 +156,8 @@ func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string)
 	return "", ""
 }
 
-// lands reports a change whose op says that it lands with the result.
-func (ch *change) lands() bool {
+// isLanding reports a change whose op says that it lands with the result.
+func (ch *change) isLanding() bool {
 	return ch != nil && ch.sealed != nil && ch.op.Reason == pipeline.Landed
 }
 
@@ -166,7 +166,7 @@ func (ch *change) lands() bool {
 // of the result, the artifacts' last; they come back with the target's.
 func (ch *change) settleLanding(ctx context.Context, out *Outcome, refs []repo.RefUpdate) (onto repo.OID, _ []repo.RefUpdate, err error) {
 	out.Landed = ""
-	if !ch.lands() {
+	if !ch.isLanding() {
 		return "", refs, nil
 	}
 	h, why := ch.whyHindered(ctx)
@@ -199,7 +199,7 @@ func (ch *change) holdLanding(ctx context.Context, h pipeline.Held, why string, 
 	if err := ch.keepFiles(ctx); err != nil {
 		return nil, err
 	}
-	art, err := d.artifacts.store(ctx, &d.boardWriter)
+	art, err := d.artifacts.storeTree(ctx, &d.boardWriter)
 	refs[len(refs)-1] = art
 	return refs, err
 }

@@ -28,7 +28,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	if ch.remade != nil {
 		return ch.retakeCandidate(ctx)
 	}
-	spent, ok := ch.ask(ctx, op.Phase)
+	spent, ok := ch.askSession(ctx, op.Phase)
 	switch {
 	case isLate(ctx):
 		return pipeline.Out{Spent: spent}, ctx.Err()
@@ -87,10 +87,10 @@ func (q *asking) whyExhausted() string {
 	return ""
 }
 
-// ask runs the next session of the op, on what the earlier ones have left of
+// askSession runs the next session of the op, on what the earlier ones have left of
 // the task's turns and money, and judges the atoms it emits. Not ok means that the
 // work is blocked and says why.
-func (q *asking) ask(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
+func (q *asking) askSession(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
 	d, w := q.d, q.w
 	if q.sessions > 0 {
 		q.keepSession()
@@ -136,7 +136,7 @@ func (ch *change) endUnmade(spent int64) (pipeline.Out, error) {
 		first = ch.report.String()
 	}
 	if ch.sessions > 1 && ch.c.died == "" {
-		ch.w.void(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.w.reason))
+		ch.w.voidWork(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.w.reason))
 	}
 	switch {
 	case ch.w.tampered:
@@ -163,7 +163,7 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 	if len(no) > 0 {
 		return pipeline.Candidate{}, no
 	}
-	given := pipeline.Given{At: ch.base().read}
+	given := pipeline.Given{At: ch.base().readFile}
 	for _, f := range left.edits.Files {
 		given.Wrote = append(given.Wrote, f.Path)
 	}
@@ -211,7 +211,7 @@ func (b baseFiles) collectEdits(before []pipeline.Edit, left []repo.FileEdit) ([
 	for _, f := range left {
 		e := pipeline.Edit(f)
 		var err error
-		if e.Before, e.OldMode, err = b.read(f.Path); err != nil {
+		if e.Before, e.OldMode, err = b.readFile(f.Path); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
 		byPath[f.Path] = e
@@ -240,7 +240,9 @@ func (ch *change) layOut(ctx context.Context) (repo.OID, error) {
 	return ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agentSignature(), "what "+ch.op.ID+" made\n")
 }
 
-func (b baseFiles) read(name string) ([]byte, string, error) { return fileAt(b.repo, b.commit, name) }
+func (b baseFiles) readFile(name string) ([]byte, string, error) {
+	return fileAt(b.repo, b.commit, name)
+}
 
 // editBetween returns a file as one commit has it, changed to what it is in another.
 func editBetween(r *repo.Repo, before, after repo.OID, name string) (pipeline.Edit, error) {
@@ -301,7 +303,7 @@ func (ch *change) takeNext(ctx context.Context, failed string) (pipeline.Out, bo
 // base that no ref names. It returns what the op's record says of it. If it cannot be used, the
 // op keeps the one it had.
 func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[string]string, error) {
-	no := lentSecrets(ch.d.at.cfg, ch.d.Environ).refuses(&c)
+	no := lentSecrets(ch.d.at.cfg, ch.d.Environ).refuseValues(&c)
 	var files []repo.FileEdit
 	for _, e := range c.Files {
 		if ch.d.at.inBundle(e.Path) {
@@ -309,11 +311,11 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[
 		}
 		files = append(files, repo.FileEdit(withoutSecrets(e)))
 	}
-	misplaced, err := ch.base().misplaced(c)
+	misplaced, err := ch.base().findMisplaced(c)
 	if err != nil {
 		return nil, err
 	}
-	converted, err := ch.base().converted(ctx, files)
+	converted, err := ch.base().findConverted(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -324,8 +326,8 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[
 		if !it.Effect.Lands() {
 			continue
 		}
-		name := ch.d.at.file(it.Path)
-		before, mode, err := ch.base().read(name)
+		name := ch.d.at.pathOf(it.Path)
+		before, mode, err := ch.base().readFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

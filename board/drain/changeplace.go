@@ -20,11 +20,11 @@ type baseFiles struct {
 
 func (ch *change) base() baseFiles { return baseFiles{ch.d.repo, ch.c.base} }
 
-// misplaced lists the files that a candidate adds where the base has no room for
+// findMisplaced lists the files that a candidate adds where the base has no room for
 // them: below a file, and under the name that another has where neither case nor
 // the composition of letters counts, as on a Mac. There Knowledge/terms/x.md would
 // be an atom.
-func (b baseFiles) misplaced(c pipeline.Candidate) (no pipeline.Unusable, err error) {
+func (b baseFiles) findMisplaced(c pipeline.Candidate) (no pipeline.Unusable, err error) {
 	for _, e := range c.Files {
 		if e.Before != nil || e.After == nil {
 			continue
@@ -79,7 +79,7 @@ func (b baseFiles) findLikeName(dir, part string) (string, error) {
 func (bw *boardWriter) checkStorable(ctx context.Context) error {
 	ch := repo.Changes{bw.log.proposalsPath(): {'\n'}}
 	for _, name := range []string{"tasks/" + bw.log.slug() + ".md", "handoffs/" + bw.log.slug() + ".md", "pause.toml", bw.log.ledgerPath(), bw.log.journalPath()} {
-		ch[bw.at.file(name)] = []byte{'\n'}
+		ch[bw.at.pathOf(name)] = []byte{'\n'}
 	}
 	all, err := bw.repo.Converted(ctx, bw.at.tip, ch)
 	if err == nil && len(all) > 0 {
@@ -95,13 +95,13 @@ func (a *attempt) dropConverted(ctx context.Context) error {
 	}
 	all, err := a.d.repo.Converted(ctx, a.c.base, a.w.proposedChanges(a.d.at))
 	if len(all) > 0 {
-		a.w.void("converted: " + all[0].Error())
+		a.w.voidWork("converted: " + all[0].Error())
 	}
 	return err
 }
 
-// converted returns the candidate's files that git would store as others.
-func (b baseFiles) converted(ctx context.Context, files []repo.FileEdit) (no pipeline.Unusable, err error) {
+// findConverted returns the candidate's files that git would store as others.
+func (b baseFiles) findConverted(ctx context.Context, files []repo.FileEdit) (no pipeline.Unusable, err error) {
 	changes := repo.Changes{}
 	for _, f := range files {
 		if f.After != nil && string(f.After) != string(f.Before) {

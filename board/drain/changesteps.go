@@ -143,7 +143,7 @@ func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out,
 // told by its note, and is no reason not to begin; only what ends the claim, or
 // leaves nothing to work with, is.
 func (ch *change) askFirst(ctx context.Context, phase pipeline.Phase) (out pipeline.Out, err error) {
-	spent, ok := ch.ask(ctx, phase)
+	spent, ok := ch.askSession(ctx, phase)
 	out.Spent = spent
 	w := ch.w
 	switch why := ch.whyExhausted(); {

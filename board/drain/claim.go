@@ -38,8 +38,8 @@ type claim struct {
 	repo        *repo.Repo
 }
 
-// each returns what one session of the claim may cost.
-func (c *claim) each() budget.MicroUSD { return c.reserved / budget.MicroUSD(max(c.sessions, 1)) }
+// costOfEach returns what one session of the claim may cost.
+func (c *claim) costOfEach() budget.MicroUSD { return c.reserved / budget.MicroUSD(max(c.sessions, 1)) }
 
 // isRefresh reports a result that is judged again without a session: its task stays in review.
 func (c *claim) isRefresh() bool { return c.startDraft != nil }
@@ -52,8 +52,8 @@ func (c *claim) notSaved(err error) error {
 	return fmt.Errorf("%s: the result was not saved; odd drain frees the task after %s: %w", c.task.ID, formatTime(c.until), err)
 }
 
-// unpin lets git forget the base again.
-func (c *claim) unpin(ctx context.Context) {
+// releaseBase lets git forget the base again.
+func (c *claim) releaseBase(ctx context.Context) {
 	if c.pin.New == "" {
 		return
 	}
@@ -82,7 +82,7 @@ func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
 			return err
 		}
 		c = plan.claim
-		return d.stake(ctx, plan)
+		return d.landClaim(ctx, plan)
 	})
 	return c, err
 }
@@ -109,15 +109,15 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 	if err != nil {
 		return claimPlan{}, err
 	}
-	if c.task, err = reparse(t, b); err != nil {
+	if c.task, err = parseAgain(t, b); err != nil {
 		return claimPlan{}, err
 	}
 	if c.base, err = d.base(); err != nil {
 		return claimPlan{}, err
 	}
-	p.changes[d.at.file(t.Path)] = b
+	p.changes[d.at.pathOf(t.Path)] = b
 	data := event.ClaimData{Attempt: c.task.Attempts, Blob: c.task.Blob}
-	if d.at.changes(c.task) {
+	if d.at.changesFiles(c.task) {
 		if c.op, err = newOpID(d.Now(), d.Random); err != nil {
 			return claimPlan{}, err
 		}
@@ -129,11 +129,11 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 		}
 	}
 	p.message = d.log.message(fmt.Sprintf("board: claim %s", t.ID), "", traced{task: t.ID, lease: c.leaseID})
-	return d.recorder().hold(c, p, event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team}, data)
+	return d.recorder().completeClaim(c, p, event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team}, data)
 }
 
-// hold completes the draft of a claim with its record: what it reserves, on what and until when.
-func (rec recorder) hold(c *claim, p *draft, r event.Record, data event.ClaimData) (claimPlan, error) {
+// completeClaim completes the draft of a claim with its record: what it reserves, on what and until when.
+func (rec recorder) completeClaim(c *claim, p *draft, r event.Record, data event.ClaimData) (claimPlan, error) {
 	data.LeaseExpires, data.Base, data.Lease = c.until.Format(time.RFC3339), string(c.base), c.leaseID
 	var err error
 	if data.Override, err = rec.tellOverride(p); err != nil {
@@ -146,8 +146,8 @@ func (rec recorder) hold(c *claim, p *draft, r event.Record, data event.ClaimDat
 	return claimPlan{c, p}, p.record(r)
 }
 
-// stake lands a claim, and pins what its session reads.
-func (d *drain) stake(ctx context.Context, plan claimPlan) error {
+// landClaim lands a claim, and pins what its session reads.
+func (d *drain) landClaim(ctx context.Context, plan claimPlan) error {
 	c, p := plan.claim, plan.draft
 	next, err := d.commit(ctx, p)
 	if err != nil {
@@ -160,7 +160,7 @@ func (d *drain) stake(ctx context.Context, plan claimPlan) error {
 	p.refs = append(p.refs, c.pin)
 	err = d.land(ctx, p)
 	if err != nil && !p.landed { // else the next drain finds by the pin that this run died
-		c.unpin(ctx)
+		c.releaseBase(ctx)
 	}
 	return err
 }
@@ -196,7 +196,7 @@ func (a authority) until(after time.Duration, lease string) time.Time {
 	return end
 }
 
-func reparse(t board.Task, b []byte) (board.Task, error) {
+func parseAgain(t board.Task, b []byte) (board.Task, error) {
 	a, err := okf.Parse(t.Path, b)
 	if err != nil {
 		return board.Task{}, err

@@ -79,7 +79,7 @@ func (cs contracts) resolveContract(t board.Task) (bound, error) {
 	c.Artifact = cs.at.artifactName(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
 	world := contract.World{Roster: cs.loadRoster(), Servers: cs.at.cfg.ServerNames(), Granted: Granted(cs.at.cfg, t)}
 	if c.Artifact != "" || len(c.Handoffs) > 0 { // else nobody can be in its way
-		world.Busy = cs.busy(t)
+		world.Busy = cs.listBusy(t)
 	}
 	resolved, more := contract.Resolve(c, world)
 	b.Contract = resolved
@@ -113,9 +113,9 @@ func artifactOf(list []handoff.Handoff) string {
 // artifactName returns the one name of an artifact: an atom's path in the repository,
 // however it was named, and anything else as it is.
 func (s *snapshot) artifactName(name string) string {
-	for _, one := range []string{name, s.below(name)} {
+	for _, one := range []string{name, s.pathBelow(name)} {
 		if a, err := s.graph.Find(one); one != "" && err == nil {
-			return s.file(a.Path)
+			return s.pathOf(a.Path)
 		}
 	}
 	return name
@@ -124,7 +124,7 @@ func (s *snapshot) artifactName(name string) string {
 // findHandoff finds and reads one handoff and holds its claims against the files,
 // commits and atoms it names.
 func (cs contracts) findHandoff(name string, b *bound) (handoff.Handoff, contract.Refusals) {
-	a, err := cs.at.graph.Find(cs.at.below(name))
+	a, err := cs.at.graph.Find(cs.at.pathBelow(name))
 	if err != nil {
 		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unknown", Message: "handoff " + err.Error(), Way: "odd agent handoff list shows them"}}
 	}
@@ -162,7 +162,7 @@ func (cs contracts) fellShort(h handoff.Handoff) contract.Refusals {
 	if err != nil {
 		return contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "restore the journal from git history"}}
 	}
-	if !slices.Contains(all, handoff.Short{From: h.From, To: h.To, File: cs.at.file(h.Path), Blob: h.Blob}) {
+	if !slices.Contains(all, handoff.Short{From: h.From, To: h.To, File: cs.at.pathOf(h.Path), Blob: h.Blob}) {
 		return nil
 	}
 	var ways []string
@@ -194,7 +194,7 @@ func (cs contracts) overrideBehind(h handoff.Handoff, seen map[string]bool) stri
 	}
 	seen[h.Path] = true
 	for _, id := range h.Derives {
-		a, err := cs.at.graph.Find(cs.at.below(id))
+		a, err := cs.at.graph.Find(cs.at.pathBelow(id))
 		if err != nil {
 			continue // handoff.Check tells
 		}
@@ -214,7 +214,7 @@ func (cs contracts) handoffWorld(made *Made, own repo.Changes, more ...string) h
 		places = append(places, made.Files)
 	}
 	find := func(name string) (b []byte, there bool) {
-		for _, name := range []string{path.Clean(name), cs.at.file(name)} {
+		for _, name := range []string{path.Clean(name), cs.at.pathOf(name)} {
 			if b, ok := own[name]; ok || slices.Contains(more, name) {
 				return b, true
 			}
@@ -269,7 +269,7 @@ func HandoffWorld(r *repo.Repo, g *okf.Graph, root string, find func(name string
 }
 
 func (cs contracts) journalTells(name string, h handoff.Handoff) bool {
-	return JournalTells(cs.at.files, cs.at.file(cs.at.below(name)), h)
+	return JournalTells(cs.at.files, cs.at.pathOf(cs.at.pathBelow(name)), h)
 }
 
 // JournalTells reports that a journal file has the entry of a handoff's transition.
@@ -284,9 +284,9 @@ func JournalTells(files fs.FS, name string, h handoff.Handoff) bool {
 	})
 }
 
-// busy is what other sessions hold: tasks in progress, and open sessions
+// listBusy is what other sessions hold: tasks in progress, and open sessions
 // without a task. A claim whose lease has run out holds nothing.
-func (cs contracts) busy(own board.Task) []contract.Busy {
+func (cs contracts) listBusy(own board.Task) []contract.Busy {
 	var out []contract.Busy
 	add := func(artifact string, mode contract.Mode, session string) {
 		if artifact = cs.at.artifactName(artifact); artifact != "" && mode != "" {
@@ -311,7 +311,7 @@ func (cs contracts) busy(own board.Task) []contract.Busy {
 // firstArtifact returns the artifact of the first of the handoffs that can be read.
 func (cs contracts) firstArtifact(handoffs []string) string {
 	for _, name := range handoffs {
-		if a, err := cs.at.graph.Find(cs.at.below(name)); err == nil {
+		if a, err := cs.at.graph.Find(cs.at.pathBelow(name)); err == nil {
 			if h, err := handoff.Read(a); err == nil {
 				return h.Artifact
 			}

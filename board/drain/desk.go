@@ -159,7 +159,7 @@ func (l left) describeProducts() string {
 	if n := len(all) - maxProducts; n > 0 {
 		all, more = all[:maxProducts], fmt.Sprintf(" and %d more", n)
 	}
-	return "left out build products: " + clean(strings.Join(all, ", ")) + more + "; name them in .gitignore"
+	return "left out build products: " + cleanText(strings.Join(all, ", ")) + more + "; name them in .gitignore"
 }
 
 func (l left) report(say func(string), task string) {

@@ -83,7 +83,7 @@ func (p *draft) record(r event.Record) error {
 	r.Run, r.TS = p.run.id, p.run.now().UTC()
 	r, err := r.Redacted(secrets.RedactText)
 	if err == nil {
-		err = p.append(r)
+		err = p.appendRecord(r)
 	}
 	if err == nil {
 		p.wrote = r.TS
@@ -94,14 +94,14 @@ func (p *draft) record(r event.Record) error {
 // recordOps appends the last record of each op to the run's ledger, at the op's own moment.
 func (p *draft) recordOps(ops ...pipeline.Op) error {
 	for _, o := range ops {
-		if err := p.append(o.Record()); err != nil {
+		if err := p.appendRecord(o.Record()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *draft) append(r event.Record) error {
+func (p *draft) appendRecord(r event.Record) error {
 	name := p.run.ledgerPath()
 	r.Seq = 1 + bytes.Count(p.own[name], []byte("\n"))
 	b, err := p.run.book.Append(p.own[name], r)
@@ -114,10 +114,10 @@ func (p *draft) append(r event.Record) error {
 	return nil
 }
 
-func (p *draft) tell(letter, facet, title, content string) error {
+func (p *draft) tellJournal(letter, facet, title, content string) error {
 	name := p.run.journalPath()
 	b, err := journal.Append(p.own[name], journal.Entry{
-		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: clean(title), Content: clean(content),
+		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: cleanText(title), Content: cleanText(content),
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -148,7 +148,7 @@ func (bw *boardWriter) commit(ctx context.Context, p *draft) (_ repo.OID, err er
 	if !p.wrote.IsZero() {
 		who.When = p.wrote
 	}
-	p.made, err = bw.make(ctx, cmp.Or(p.onto, bw.at.tip), p.all(bw.at.cfg.Root), who, p.message)
+	p.made, err = bw.makeCommit(ctx, cmp.Or(p.onto, bw.at.tip), p.all(bw.at.cfg.Root), who, p.message)
 	return p.made, err
 }
 
@@ -186,9 +186,9 @@ func (bw *boardWriter) refusesLanding(ctx context.Context, ch *change, next repo
 	return true
 }
 
-// make makes a commit of the agent's on parent. Governance is written at gates,
+// makeCommit makes a commit of the agent's on parent. Governance is written at gates,
 // by people: a change to it is a fault of odd's own, whatever led to it.
-func (bw *boardWriter) make(ctx context.Context, parent repo.OID, ch repo.Changes, who repo.Signature, msg string) (repo.OID, error) {
+func (bw *boardWriter) makeCommit(ctx context.Context, parent repo.OID, ch repo.Changes, who repo.Signature, msg string) (repo.OID, error) {
 	for name := range ch {
 		below, ok := strings.CutPrefix(path.Clean(name), bw.at.cfg.Root+"/")
 		if name == "odd.toml" || ok && strings.HasPrefix(strings.ToLower(below), "governance/") {
@@ -212,9 +212,9 @@ type traced struct {
 // message returns the message of a commit of the run. The subject is one line, so that no title
 // can bring a trailer of its own.
 func (l *runLog) message(subject, body string, of traced) string {
-	s := strings.Join(strings.Fields(clean(subject)), " ") + "\n"
+	s := strings.Join(strings.Fields(cleanText(subject)), " ") + "\n"
 	if body != "" {
-		s += "\n" + clean(body) + "\n"
+		s += "\n" + cleanText(body) + "\n"
 	}
 	s += "\n"
 	for _, t := range [][2]string{{"Run", l.id}, {"Task", string(of.task)}, {"Lease", of.lease}, {"Trace", of.trace}, {"Op", of.op}, {"Tier", string(of.tier)}} {

@@ -288,7 +288,7 @@ func (d *drain) begin(ctx context.Context) error {
 	if d.leaseID, err = d.authority().checkStanding(); err != nil {
 		return d.countRefusal(err)
 	}
-	for _, act := range []func(context.Context) error{d.sweep, d.expire} {
+	for _, act := range []func(context.Context) error{d.sweepClaims, d.expireChanges} {
 		if err := d.retryAct(ctx, act); err != nil {
 			return err
 		}
@@ -377,7 +377,7 @@ func (d *drain) checkWorkTree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.uncommitted = slices.ContainsFunc(dirty, func(name string) bool { return strings.HasPrefix(name, d.at.file("governance")) })
+	d.uncommitted = slices.ContainsFunc(dirty, func(name string) bool { return strings.HasPrefix(name, d.at.pathOf("governance")) })
 	if half := d.repo.Unmerged(ctx); len(half) > 0 {
 		return refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit, or run git merge --abort", half[0], countMore(half))
 	}
@@ -422,7 +422,7 @@ func (d *drain) readBoard(ctx context.Context) error {
 	}
 	for _, p := range d.at.unread() {
 		all := p.Path == board.Folder
-		p.Path = d.at.file(p.Path)
+		p.Path = d.at.pathOf(p.Path)
 		if all {
 			return p
 		}
@@ -442,7 +442,7 @@ func (d *drain) readBoard(ctx context.Context) error {
 
 // retryAct runs act, and runs it again on the board as it is then each time another commit came first.
 func (d *drain) retryAct(ctx context.Context, act func(context.Context) error) error {
-	return explainRace(d.retry(ctx, d.readBoard, act))
+	return explainRace(d.retryRaces(ctx, d.readBoard, act))
 }
 
 func (d *drain) taskLimit() int {
@@ -464,7 +464,7 @@ func (d *drain) runTask(ctx context.Context, t board.Task) error {
 	if err != nil || c == nil {
 		return err
 	}
-	defer c.unpin(ctx)
+	defer c.releaseBase(ctx)
 	d.say(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
 	d.met = nil
 	a := d.attempt(c)

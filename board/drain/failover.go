@@ -271,7 +271,7 @@ func (rec recorder) recordFailedLegs(c *claim, w *work, r *relay) {
 		}
 		whole := rec.sessionRecord(c, w).Session()
 		data := event.SessionData{
-			Substrate: p.name, Turns: int64(p.e.Usage.Turns), Outcome: string(p.e.Outcome), Failure: p.e.Failure, Class: string(p.e.Class), Detail: clean(oneLine(p.e.Detail)),
+			Substrate: p.name, Turns: int64(p.e.Usage.Turns), Outcome: string(p.e.Outcome), Failure: p.e.Failure, Class: string(p.e.Class), Detail: cleanText(oneLine(p.e.Detail)),
 			Brief: whole.Brief, Contract: whole.Contract, Model: p.e.Usage.Model, Tokens: billedTokens(p.e.Usage.Tokens),
 		}
 		w.earlierSessions = append(w.earlierSessions, event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(cost), Data: data})

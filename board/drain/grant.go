@@ -28,8 +28,8 @@ type terms struct {
 	declines []board.Decline // of people, for this task
 }
 
-// settle compiles the persona, binds the contract, begins the handshake and compiles the grant.
-func (a *attempt) settle(ctx context.Context, bind func(board.Task) (bound, error)) (t terms, err error) {
+// compileTerms compiles the persona, binds the contract, begins the handshake and compiles the grant.
+func (a *attempt) compileTerms(ctx context.Context, bind func(board.Task) (bound, error)) (t terms, err error) {
 	d, task := a.d, a.c.task
 	if task.Role != "" {
 		if t.persona, err = d.at.compilePersona(task.Role); err != nil {
@@ -67,7 +67,7 @@ func (s *snapshot) compilePersona(role string) (persona.Persona, error) {
 // grantTerms returns what a session of t under k may do on base, bound by law.
 func (cs contracts) grantTerms(base repo.OID, t board.Task, k contract.Contract, law anchor.Constitution) policy.Terms {
 	out := policy.Terms{
-		Role: string(k.Role), ReadOnly: !k.Mutates, Files: cs.at.changes(t), Paths: t.Paths, Bundle: cs.at.cfg.Root,
+		Role: string(k.Role), ReadOnly: !k.Mutates, Files: cs.at.changesFiles(t), Paths: t.Paths, Bundle: cs.at.cfg.Root,
 		Allow: law.Paths, Deny: law.BlockedPath, Protect: risk.GatePolicy(cs.repo, base, t, cs.at.cfg).Protect,
 		Commands: cs.at.cfg.Toolbox.Run, Checks: cs.at.checkCommands(t), Hosts: cs.at.cfg.Toolbox.Hosts,
 	}
@@ -110,7 +110,7 @@ func (w *work) whyRefused(kind policy.Kind, paths []string) string {
 func (s *snapshot) itemPaths(items []reconcile.Item) []string {
 	out := make([]string, len(items))
 	for i, it := range items {
-		out[i] = s.file(it.Path)
+		out[i] = s.pathOf(it.Path)
 	}
 	return out
 }
@@ -140,7 +140,7 @@ type Confinement struct {
 // PermissionsFor compiles the grant that a session on the task of the options would get. It
 // writes nothing. The error lists why there can be no such session.
 func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, error) {
-	d, t, err := sought(ctx, r, o, Invocation{})
+	d, t, err := openInvocation(ctx, r, o, Invocation{})
 	if err != nil {
 		return Permissions{}, err
 	}

@@ -48,16 +48,16 @@ func (a *attempt) encodeHandoff(slug string) {
 	}
 	encoded := surface.Encoded(c, *made)
 	if lacks := encoded.Missing(); len(lacks) > 0 {
-		a.w.block("emission refused: the agent's result is missing %s", strings.Join(lacks, ", "))
+		a.w.blockWork("emission refused: the agent's result is missing %s", strings.Join(lacks, ", "))
 		return
 	}
 	name, text, err := handoff.Make(m, encoded)
 	if err != nil {
-		a.w.block("emission refused: the agent's result cannot be passed on: %v", err)
+		a.w.blockWork("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
 	if clean := secrets.Redact(text); !bytes.Equal(clean, text) {
-		a.w.block("emission refused: the agent's result contains something that looks like a credential")
+		a.w.blockWork("emission refused: the agent's result contains something that looks like a credential")
 		return
 	}
 	h := &handed{text: text}
@@ -66,7 +66,7 @@ func (a *attempt) encodeHandoff(slug string) {
 		h.Handoff, err = handoff.Read(&atom)
 	}
 	if err != nil {
-		a.w.block("emission refused: the agent's result cannot be passed on: %v", err)
+		a.w.blockWork("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
 	world := a.d.contracts().handoffWorld(a.w.bound.built, a.w.proposedChanges(a.d.at), m.Journal)
@@ -76,7 +76,7 @@ func (a *attempt) encodeHandoff(slug string) {
 		dead = nil // the board is not what was judged; who reads the findings marks what is not there
 	}
 	for _, p := range dead {
-		a.w.block("emission refused: the agent's result cites a file that does not exist: %s", p.Message)
+		a.w.blockWork("emission refused: the agent's result cites a file that does not exist: %s", p.Message)
 		return
 	}
 	a.w.handed = h
@@ -87,9 +87,9 @@ func (a *attempt) encodeHandoff(slug string) {
 func (rec recorder) addHandoffs(p *draft, list ...*work) error {
 	for _, w := range list {
 		if h := w.handed; h != nil {
-			p.changes[rec.at.file(h.Path)] = h.text
-			title, content := handoff.Entry(h.Handoff, rec.at.file(h.Path), rec.log.now().UTC().Format(time.RFC3339))
-			if err := p.tell("H", "", title, content+listReversions(w.emission.Says)); err != nil {
+			p.changes[rec.at.pathOf(h.Path)] = h.text
+			title, content := handoff.Entry(h.Handoff, rec.at.pathOf(h.Path), rec.log.now().UTC().Format(time.RFC3339))
+			if err := p.tellJournal("H", "", title, content+listReversions(w.emission.Says)); err != nil {
 				return err
 			}
 		}
@@ -99,7 +99,7 @@ func (rec recorder) addHandoffs(p *draft, list ...*work) error {
 			}
 		}
 		if n := len(w.result.Verdict.Hints); n > 0 {
-			if err := p.tell("O", "", hintOf(n), w.result.Verdict.Hints[0].Message); err != nil {
+			if err := p.tellJournal("O", "", hintOf(n), w.result.Verdict.Hints[0].Message); err != nil {
 				return err
 			}
 		}
@@ -128,11 +128,11 @@ func listReversions(says []deliver.Say) string {
 // and the ways out.
 func (rec recorder) tellInsufficient(p *draft, w *work) error {
 	if len(w.bound.handoffs) == 0 {
-		return p.tell("H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
+		return p.tellJournal("H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
 	}
 	for _, h := range w.bound.handoffs {
-		title, content := handoff.Insufficient(h, w.emission.Missing).Entry(rec.at.file(h.Path))
-		if err := p.tell("H", "", title, content); err != nil {
+		title, content := handoff.Insufficient(h, w.emission.Missing).Entry(rec.at.pathOf(h.Path))
+		if err := p.tellJournal("H", "", title, content); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (rec recorder) underContract(data *event.SessionData, w *work) {
 		of.Participants = append(of.Participants, p.Ref())
 	}
 	for _, h := range w.bound.handoffs {
-		of.Handoffs = append(of.Handoffs, event.GivenFile{Path: rec.at.file(h.Path), Blob: h.Blob})
+		of.Handoffs = append(of.Handoffs, event.GivenFile{Path: rec.at.pathOf(h.Path), Blob: h.Blob})
 	}
 	if c.Override != nil {
 		of.Override = overrideData(c.Override, rec.person)
@@ -180,7 +180,7 @@ func (rec recorder) underContract(data *event.SessionData, w *work) {
 		data.Deliverable = made.Schema
 	}
 	if w.handed != nil {
-		data.Handoff = rec.at.file(w.handed.Path)
+		data.Handoff = rec.at.pathOf(w.handed.Path)
 	}
 	data.Hints = int64(len(w.result.Verdict.Hints))
 }
@@ -198,14 +198,14 @@ func (rec recorder) tellOverride(p *draft) (*event.Override, error) {
 	}
 	content := fmt.Sprintf("override started by %s for one session; reason: %s; risks acknowledged: %s; it ends with the session, and what it makes is tagged %s",
 		rec.person, o.Reason, strings.Join(o.Risks, ", "), overridden)
-	if err := p.tell("D", "", "override: "+strings.Join(texts(o.Modes), ", ")+" collapsed", content); err != nil {
+	if err := p.tellJournal("D", "", "override: "+strings.Join(textsFrom(o.Modes), ", ")+" collapsed", content); err != nil {
 		return nil, err
 	}
 	return overrideData(o, rec.person), nil
 }
 
 func overrideData(o *contract.Override, by string) *event.Override {
-	return &event.Override{By: by, Modes: texts(o.Modes), Reason: o.Reason, Risks: o.Risks}
+	return &event.Override{By: by, Modes: textsFrom(o.Modes), Reason: o.Reason, Risks: o.Risks}
 }
 
 func (rec recorder) overrideEnds(p *draft, how string) error {
@@ -213,8 +213,8 @@ func (rec recorder) overrideEnds(p *draft, how string) error {
 		return nil
 	}
 	o := rec.override
-	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, rec.person, o.Reason, strings.Join(texts(o.Modes), ", "), strings.Join(o.Risks, ", "))
-	return p.tell("O", "", "override ended: "+strings.Join(texts(o.Modes), ", "), content)
+	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, rec.person, o.Reason, strings.Join(textsFrom(o.Modes), ", "), strings.Join(o.Risks, ", "))
+	return p.tellJournal("O", "", "override ended: "+strings.Join(textsFrom(o.Modes), ", "), content)
 }
 
 // overrideDied ends, in the journal of the run that sweeps, the override of a
@@ -224,7 +224,7 @@ func overrideDied(p *draft, c event.Record) error {
 	if o == nil {
 		return nil
 	}
-	return p.tell("O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
+	return p.tellJournal("O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
 }
 
 // tagOverride tags what a session made under an override, or from what was.
@@ -257,7 +257,7 @@ func (rec recorder) addRemarks(p *draft, c *claim, w *work) {
 	for _, n := range w.emission.Notes {
 		err := types.Known(journal.Entry{Type: n.Type, Facet: n.Facet})
 		if err == nil {
-			err = p.tell(n.Type, n.Facet, quoteText(n.Title), quoteText(n.Content))
+			err = p.tellJournal(n.Type, n.Facet, quoteText(n.Title), quoteText(n.Content))
 		}
 		if err != nil {
 			rec.say(fmt.Sprintf("%s: a note of the session is not in the journal: %v", c.task.ID, err))
@@ -281,7 +281,7 @@ func openNotes(notes []session.Note) (out []string) {
 		case len(out) == mostNotes:
 			more++
 		default:
-			title := oneLine(clean(n.Title))
+			title := oneLine(cleanText(n.Title))
 			if len(title) > noteSize {
 				title = strings.ToValidUTF8(title[:noteSize], "") + "…"
 			}
@@ -299,7 +299,7 @@ func openNotes(notes []session.Note) (out []string) {
 func leftOut(notes []session.Note) string {
 	for _, n := range notes {
 		if n.Facet == "" && strings.HasPrefix(n.Title, session.LeftOut) {
-			return "\n\n" + oneLine(clean(n.Title))
+			return "\n\n" + oneLine(cleanText(n.Title))
 		}
 	}
 	return ""
@@ -325,7 +325,7 @@ func (s *snapshot) entryTypes() journal.Registry {
 	var docs []journal.Document
 	for _, a := range s.graph.Atoms() {
 		if slices.Contains(a.Tags, "encoding-type") && !slices.Contains([]string{"deprecated", "superseded", "archived"}, a.Status) {
-			docs = append(docs, journal.Document{Name: s.file(a.Path), Body: a.Body(), Line: a.BodyLine})
+			docs = append(docs, journal.Document{Name: s.pathOf(a.Path), Body: a.Body(), Line: a.BodyLine})
 		}
 	}
 	r, _ := journal.RegistryOf(docs)

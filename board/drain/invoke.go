@@ -50,7 +50,7 @@ func (s *snapshot) spokenBy(w *work) *Spoken {
 	out := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.sessionOutcome(), Reason: w.reason, Deliverable: redactDeliverable(w.emission.Deliverable),
 		Said: w.emission.Says, Hints: w.result.Verdict.Hints, Cost: w.cost}
 	if w.handed != nil {
-		out.Handoff = s.file(w.handed.Path)
+		out.Handoff = s.pathOf(w.handed.Path)
 	}
 	return out
 }
@@ -105,12 +105,12 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 			return err
 		}
 		c = plan.claim
-		return d.stake(ctx, plan)
+		return d.landClaim(ctx, plan)
 	})
 	if err != nil {
 		return d.report, d.countRefusal(err)
 	}
-	defer c.unpin(ctx)
+	defer c.releaseBase(ctx)
 	done := d.runSessions(ctx, c)
 	for _, w := range done {
 		if w.fault != nil {
@@ -147,7 +147,7 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	}
 	if err == nil {
 		defer unlock()
-		err = d.retryAct(ctx, d.sweep)
+		err = d.retryAct(ctx, d.sweepClaims)
 	}
 	return err
 }
@@ -214,10 +214,10 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 	}
 	data := event.ClaimData{Sessions: int64(sessions), ContractRole: string(b.Role), Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title}
 	if g := d.given; g != nil {
-		data.Handoff = d.at.file(g.Claims.Path)
+		data.Handoff = d.at.pathOf(g.Claims.Path)
 	}
 	p.message = d.log.message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, traced{lease: c.leaseID})
-	return d.recorder().hold(c, p, event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role}, data)
+	return d.recorder().completeClaim(c, p, event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role}, data)
 }
 
 // runSessions runs the sessions of c side by side and returns their works in order.
@@ -261,7 +261,7 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 func (a *attempt) runSession(ctx context.Context, n int) *work {
 	w := a.w
 	defer w.releasePermit()
-	req, ok := a.prepare(ctx, a.d.contracts().resolveContract)
+	req, ok := a.prepareRequest(ctx, a.d.contracts().resolveContract)
 	if !ok {
 		return w
 	}
@@ -270,7 +270,7 @@ func (a *attempt) runSession(ctx context.Context, n int) *work {
 	}
 	a.runSubstrate(ctx, req)
 	if len(w.emission.Atoms) > 0 && w.verdict == board.ToReview {
-		w.block("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", w.emission.Atoms[0].At)
+		w.blockWork("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", w.emission.Atoms[0].At)
 	}
 	if w.verdict == board.ToReview {
 		slug := ""
@@ -293,7 +293,7 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []*work) erro
 	for i, w := range done {
 		(&attempt{d, c, w}).keepArtifacts(fmt.Sprintf("session.%d", i+1))
 	}
-	art, err := d.artifacts.store(ctx, &d.boardWriter)
+	art, err := d.artifacts.storeTree(ctx, &d.boardWriter)
 	if err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ func (rec recorder) discardLapsed(c *claim, done []*work) {
 			why = w.anchor.whyLapsed(rec.at)
 		}
 		if why != "" && c.publishes(w) {
-			w.void(why)
+			w.voidWork(why)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (a authority) judgeEmission(w *work, t board.Task, g *okf.Graph, by string)
 		a.mergeEmission(w, t, g, by)
 	}
 	if why := a.whyAstray(w); why != "" && w.verdict == board.ToReview {
-		w.void("emission refused: " + why)
+		w.voidWork("emission refused: " + why)
 	}
 }
 
@@ -29,14 +29,14 @@ func (a authority) mergeEmission(w *work, t board.Task, g *okf.Graph, by string)
 	if w.bound.Tainted != "" {
 		var err error
 		if w.emission, err = tagOverride(w.emission); err != nil {
-			w.block("emission refused: %v", err)
+			w.blockWork("emission refused: %v", err)
 			return
 		}
 	}
 	in := make([]reconcile.Incoming, 0, len(w.emission.Atoms))
 	for _, made := range w.emission.Atoms {
 		if clean := secrets.Redact(made.Atom.Bytes()); !bytes.Equal(clean, made.Atom.Bytes()) {
-			w.block("emission refused: %s contains something that looks like a credential", made.At)
+			w.blockWork("emission refused: %s contains something that looks like a credential", made.At)
 			return
 		}
 		in = append(in, reconcile.Incoming{Atom: made.Atom, Base: emissionBase(w, made.Base), At: made.At})
@@ -46,11 +46,11 @@ func (a authority) mergeEmission(w *work, t board.Task, g *okf.Graph, by string)
 	o.Drifted = driftFinder(g, a.files)
 	items, err := reconcile.Merge(g, in, o)
 	if err != nil {
-		w.block("emission refused: %v", err)
+		w.blockWork("emission refused: %v", err)
 		return
 	}
 	if why := w.whyRefused(policy.Emit, a.itemPaths(items)); why != "" && len(items) > 0 {
-		w.block("emission refused: %s", why)
+		w.blockWork("emission refused: %s", why)
 		return
 	}
 	w.items = items

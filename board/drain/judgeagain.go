@@ -82,7 +82,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 		return nil, nil, err
 	}
 	if w.emission.Outcome != session.Completed {
-		return c, w.block("the stored output of the agent cannot be read: %s", joinDetail(w.emission.Failure, w.emission.Detail)), nil
+		return c, w.blockWork("the stored output of the agent cannot be read: %s", joinDetail(w.emission.Failure, w.emission.Detail)), nil
 	}
 	g, err := d.baseGraph(c.base)
 	if err != nil {
@@ -141,7 +141,7 @@ func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.
 func (cs contracts) boundBefore(t board.Task) bound {
 	was, _ := cs.resolveContract(t) // what it refuses today was asked before the session
 	b := bound{built: was.built}
-	for _, records := range recordsOf(cs.repo, cs.at).judgements(t) {
+	for _, records := range recordsOf(cs.repo, cs.at).eachJudgement(t) {
 		for _, r := range records {
 			if c := r.Session().Contract; c != nil {
 				b.Tainted = cmp.Or(b.Tainted, c.Tainted)

@@ -37,7 +37,7 @@ func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, e
 		return err
 	}
 	landed := false
-	err := d.retry(ctx, d.lookLatest, func(ctx context.Context) error {
+	err := d.retryRaces(ctx, d.lookLatest, func(ctx context.Context) error {
 		p, err := plan()
 		if err != nil {
 			return unwritten{err}
@@ -49,7 +49,7 @@ func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, e
 			return err
 		}
 		if len(pins) == 0 { // over a remote it is no part of the transaction, and the next claim makes it anew
-			c.unpin(ctx)
+			c.releaseBase(ctx)
 		}
 		c.pin.New, d.landed = "", d.stored
 		return nil
@@ -76,9 +76,9 @@ func (bw *boardWriter) lookLatest(ctx context.Context) error {
 	}
 }
 
-// retry runs act until it succeeds, fails for good, or has lost too many races. again reads
+// retryRaces runs act until it succeeds, fails for good, or has lost too many races. again reads
 // the board before each further try.
-func (bw *boardWriter) retry(ctx context.Context, again, act func(context.Context) error) error {
+func (bw *boardWriter) retryRaces(ctx context.Context, again, act func(context.Context) error) error {
 	for try := 0; ; try++ {
 		err := act(ctx)
 		if err == nil || !bw.tryAgain(err, try) {
@@ -110,7 +110,7 @@ func (rec recorder) recordLost(c *claim, w *work, out *Outcome, artifacts repo.R
 func (rec recorder) planUnpublished(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
 	out.Branch, out.Proposal, out.Files = "", "", 0
 	if ch := w.change; ch != nil && ch.sealed != nil {
-		ch.rescind(rec.log.id, rec.log.now(), out.Reason)
+		ch.rescindProposal(rec.log.id, rec.log.now(), out.Reason)
 	}
 	p, err := rec.draftSessions(c, w)
 	if err != nil {

@@ -57,16 +57,16 @@ func envCredentials(environ []string) (out lent) {
 	return out
 }
 
-// hide is b with the variable's name in the place of each value.
-func (l lent) hide(b []byte) []byte {
+// hideValues is b with the variable's name in the place of each value.
+func (l lent) hideValues(b []byte) []byte {
 	for _, c := range l {
 		b = bytes.ReplaceAll(b, []byte(c.value), []byte("[redacted:"+c.name+"]"))
 	}
 	return b
 }
 
-// in is the variable whose value stands in a text, "" for none.
-func (l lent) in(texts ...[]byte) string {
+// findValue is the variable whose value stands in a text, "" for none.
+func (l lent) findValue(texts ...[]byte) string {
 	for _, c := range l {
 		if slices.ContainsFunc(texts, func(b []byte) bool { return bytes.Contains(b, []byte(c.value)) }) {
 			return c.name
@@ -82,26 +82,26 @@ func (l lent) withoutValues(e session.Emission) session.Emission {
 	if len(l) == 0 {
 		return e
 	}
-	if name := l.in(textsOf(e)...); name != "" {
+	if name := l.findValue(textsOf(e)...); name != "" {
 		f := session.Fail(failedLent, fmt.Sprintf("its output contains the value of the environment variable %s, so nothing of it is kept", name))
 		f.Proposals, f.Usage, f.Raw, f.Transcript, f.Seen, f.Calls, f.Sandbox = e.Proposals, e.Usage, e.Raw, e.Transcript, e.Seen, e.Calls, e.Sandbox
 		e = f
 	}
-	e.Raw, e.Transcript, e.Detail = l.hide(e.Raw), l.hide(e.Transcript), string(l.hide([]byte(e.Detail)))
+	e.Raw, e.Transcript, e.Detail = l.hideValues(e.Raw), l.hideValues(e.Transcript), string(l.hideValues([]byte(e.Detail)))
 	e.Proposals = slices.Clone(e.Proposals)
 	for i, p := range e.Proposals {
-		e.Proposals[i].Reason = string(l.hide([]byte(p.Reason)))
+		e.Proposals[i].Reason = string(l.hideValues([]byte(p.Reason)))
 	}
 	return e
 }
 
-// refuses says which files of a candidate hold a value, and leaves the candidate
+// refuseValues says which files of a candidate hold a value, and leaves the candidate
 // without it.
-func (l lent) refuses(c *pipeline.Candidate) (no pipeline.Unusable) {
+func (l lent) refuseValues(c *pipeline.Candidate) (no pipeline.Unusable) {
 	c.Files = slices.Clone(c.Files)
 	for i, e := range c.Files {
-		if name := l.in(e.After); name != "" {
-			c.Files[i].After = l.hide(e.After)
+		if name := l.findValue(e.After); name != "" {
+			c.Files[i].After = l.hideValues(e.After)
 			no = append(no, pipeline.Fault{Code: failedLent, At: e.Path, Text: "contains the value of the environment variable " + name, Fix: "read it from the environment where it is needed"})
 		}
 	}

@@ -28,16 +28,16 @@ func TestLends(t *testing.T) {
 		"OTHER_KEY": false, "SSH_AUTH_SOCK": false, // lent to nobody
 	} {
 		text := []byte("<value of " + name + ">")
-		hidden := string(l.hide(text))
-		if got := hidden == "<[redacted:"+name+"]>"; got != want || (l.in(text) == name) != want {
+		hidden := string(l.hideValues(text))
+		if got := hidden == "<[redacted:"+name+"]>"; got != want || (l.findValue(text) == name) != want {
 			t.Errorf("%s: %s", name, hidden)
 		}
 	}
-	if l.in([]byte("1234567")) != "" {
+	if l.findValue([]byte("1234567")) != "" {
 		t.Error("a value as short as a word is looked for")
 	}
 	l = envCredentials([]string{"A_KEY=a \"quoted\" word", "B_KEY=a \"quoted\" word and more"})
-	if got := string(l.hide([]byte(`{"x":"a \"quoted\" word"} a "quoted" word and more`))); got != `{"x":"[redacted:A_KEY]"} [redacted:B_KEY]` {
+	if got := string(l.hideValues([]byte(`{"x":"a \"quoted\" word"} a "quoted" word and more`))); got != `{"x":"[redacted:A_KEY]"} [redacted:B_KEY]` {
 		t.Error(got)
 	}
 }
@@ -65,7 +65,7 @@ func TestNothingLentIsKept(t *testing.T) {
 		e.Outcome, e.Usage, e.Raw = session.Completed, session.Usage{Turns: 2, Cost: 3, CostKnown: true}, []byte(text)
 		got := l.withoutValues(e)
 		if got.Outcome != session.Failed || got.Failure != failedLent || !strings.Contains(got.Detail, "SEA_KEY") || got.Usage != e.Usage ||
-			l.in(append(textsOf(got), got.Raw, []byte(got.Detail))...) != "" {
+			l.findValue(append(textsOf(got), got.Raw, []byte(got.Detail))...) != "" {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -93,7 +93,7 @@ func explainShared(err error) error {
 
 // refuseWhilePaused refuses while pause.toml is on the board branch.
 func (s *snapshot) refuseWhilePaused() error {
-	why, paused := board.ReadPause(s.files, s.file("pause.toml"))
+	why, paused := board.ReadPause(s.files, s.pathOf("pause.toml"))
 	if !paused {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (s *snapshot) refuseWhilePaused() error {
 
 func (bw *boardWriter) planPause(why string) (*draft, error) {
 	p := bw.newDraft()
-	p.changes[bw.at.file("pause.toml")] = board.PauseFile(why, bw.agentSignature().Name, bw.log.now().UTC().Truncate(time.Second))
+	p.changes[bw.at.pathOf("pause.toml")] = board.PauseFile(why, bw.agentSignature().Name, bw.log.now().UTC().Truncate(time.Second))
 	p.message = bw.log.message("board: pause", why, traced{lease: bw.leaseID})
 	return p, p.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
 }

@@ -179,7 +179,7 @@ func (a authority) checkSolvent(c *claim, cost budget.MicroUSD) error {
 	if err != nil {
 		return err
 	}
-	over := max(cost-c.each(), 0)
+	over := max(cost-c.costOfEach(), 0)
 	for _, p := range all {
 		if p.Spent += over; p.decide(0) != budget.Stop {
 			continue

@@ -128,7 +128,7 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 // whyHeld is why t waits for a review of another task, nil where it does not. A person
 // who names one task has it run all the same.
 func (pf preflight) whyHeld(ctx context.Context, t board.Task) error {
-	if pf.Task != "" || !pf.at.changes(t) {
+	if pf.Task != "" || !pf.at.changesFiles(t) {
 		return nil
 	}
 	if pf.at.overlaps == nil {

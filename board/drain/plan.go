@@ -179,7 +179,7 @@ func (s *Step) addRefusal(err error) {
 // name where they name one, and writes nothing. The contract comes back with
 // refusals too, as far as it could be resolved.
 func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (contract.Contract, error) {
-	d, t, err := sought(ctx, r, o, inv)
+	d, t, err := openInvocation(ctx, r, o, inv)
 	if err != nil {
 		return contract.Contract{}, err
 	}
@@ -200,8 +200,8 @@ func (ad admission) bindUnderLease(t board.Task) (bound, error) {
 	return b, nil
 }
 
-// sought is a drain that writes nothing, and what an invocation asks of it.
-func sought(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (*drain, board.Task, error) {
+// openInvocation is a drain that writes nothing, and what an invocation asks of it.
+func openInvocation(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (*drain, board.Task, error) {
 	d, err := openDrain(ctx, r, o)
 	if err != nil {
 		return nil, board.Task{}, err
@@ -216,7 +216,7 @@ func sought(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (*drai
 // BriefFor is the brief that an invocation would begin with now, and who would get it. It
 // writes nothing. The error is that of Resolve where there could be no such session.
 func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (invoke.Brief, []Receiver, error) {
-	d, t, err := sought(ctx, r, o, inv)
+	d, t, err := openInvocation(ctx, r, o, inv)
 	if err != nil {
 		return invoke.Brief{}, nil, err
 	}
@@ -233,7 +233,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 		return invoke.Brief{}, nil, err
 	}
 	a := d.attempt(c)
-	if _, ok := a.prepare(ctx, func(board.Task) (bound, error) { return b, nil }); !ok {
+	if _, ok := a.prepareRequest(ctx, func(board.Task) (bound, error) { return b, nil }); !ok {
 		return invoke.Brief{}, nil, errors.New(a.w.reason)
 	}
 	return a.w.brief, d.at.listReceivers(t, b.Contract.Servers), nil

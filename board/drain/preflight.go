@@ -111,7 +111,7 @@ func (pf preflight) usesReader(t board.Task) bool {
 
 // checkEditable refuses a change of files where the agent cannot make any.
 func (pf preflight) checkEditable(t board.Task) error {
-	if !pf.usesReader(t) || !pf.at.changes(t) {
+	if !pf.usesReader(t) || !pf.at.changesFiles(t) {
 		return nil
 	}
 	return refuse("substrate-reads-only", "task %s: the built-in offline reader (extract) only turns documents into atoms and cannot change %s; %s", t.ID, strings.Join(t.Paths, ", "), otherAgent)
@@ -132,7 +132,7 @@ func (pf preflight) checkInputs(t board.Task) error {
 		return err
 	}
 	var lacks []string
-	if pf.usesReader(t) && len(t.Inputs) == 0 && pf.at.changes(t) {
+	if pf.usesReader(t) && len(t.Inputs) == 0 && pf.at.changesFiles(t) {
 		return nil // checkEditable tells
 	} else if pf.usesReader(t) && len(t.Inputs) == 0 {
 		return refuse("inputs", "task %s: it has no inputs, and the built-in offline reader (extract) reads nothing else; name documents with odd task edit %[1]s --input PATH", t.ID)
@@ -167,7 +167,7 @@ func (pf preflight) checkInstalled(t board.Task) error {
 	if len(lacks) < len(chain) {
 		lacks = nil // another one takes over
 	}
-	if pf.at.changes(t) {
+	if pf.at.changesFiles(t) {
 		for _, argv := range commandsOf(pf.at.cfg.Pipeline, t) {
 			if len(argv) == 0 || strings.Contains(argv[0], "/") {
 				continue
@@ -229,7 +229,7 @@ func Equipped(cfg config.Config, environ []string) error {
 	if keyOf(cfg) == "" {
 		return nil
 	}
-	return callable(cfg, environ)
+	return checkCallable(cfg, environ)
 }
 
 // checkEquipment refuses t if any agent of its chain lacks what it needs to start. A

@@ -28,27 +28,27 @@ func (h *handshake) briefPart() string {
 	var b strings.Builder
 	if !h.bind {
 		b.WriteString("Before anything you emit counts you prove who you are. Begin your answer with an octave block that is BIND. What comes\nafter it you are told when it holds.\n\n")
-		b.WriteString(h.form("BIND", anchor.AtContext))
+		b.WriteString(h.describeStage("BIND", anchor.AtContext))
 		fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.identity.ConstitutionExcerpt)
 		return b.String()
 	}
-	b.WriteString(h.form("TENSIONS and COMMIT", anchor.AtBound))
+	b.WriteString(h.describeStage("TENSIONS and COMMIT", anchor.AtBound))
 	b.WriteString("Your work may follow below that block in the same answer, or come when you are asked again.\n\n")
-	fmt.Fprintf(&b, "Where you stand, as odd sees it:\n\n%s\n", anchor.ArmText(h.arm()))
+	fmt.Fprintf(&b, "Where you stand, as odd sees it:\n\n%s\n", anchor.ArmText(h.readArm()))
 	fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.identity.ConstitutionExcerpt)
-	b.WriteString(h.bounds())
+	b.WriteString(h.describeBounds())
 	return b.String()
 }
 
-// form is how a stage is passed, with its template.
-func (h *handshake) form(what string, stage anchor.Stage) string {
+// describeStage is how a stage is passed, with its template.
+func (h *handshake) describeStage(what string, stage anchor.Stage) string {
 	say, template := anchor.Guide(stage, nil, anchor.Given{Mode: h.ask.Mode, Strictness: h.ask.Strictness, Role: h.law.Role, Constitution: h.law})
 	fence := session.Fence([]byte(template))
 	return fmt.Sprintf("%s. %s\n\n%soctave\n%s\n%s\n\n", what, say, fence, strings.TrimRight(template, "\n"), fence)
 }
 
-// arm is where the session stands, as the handshake will find it.
-func (h *handshake) arm() anchor.Arm {
+// readArm is where the session stands, as the handshake will find it.
+func (h *handshake) readArm() anchor.Arm {
 	w := h.anchorWorld()
 	facts, _ := w.Facts()
 	phase, _ := w.Phase()
@@ -62,10 +62,10 @@ func (h *handshake) describePermit() string {
 	if a.GeneratedBy == "agent" {
 		proved = ", as you proved"
 	}
-	return fmt.Sprintf("You are bound by the rules of the role %s in %s%s.\n", a.Role, h.law.Path, proved) + h.bounds()
+	return fmt.Sprintf("You are bound by the rules of the role %s in %s%s.\n", a.Role, h.law.Path, proved) + h.describeBounds()
 }
 
-func (h *handshake) bounds() string {
+func (h *handshake) describeBounds() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You may write: %s; below the bundle's folder by atoms alone. Never: %s.\n", strings.Join(h.law.Paths, ", "), strings.Join(h.law.BlockedPath, ", "))
 	b.WriteString("If one atom or file is outside of that, nothing of your emission is kept.\n")

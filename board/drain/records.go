@@ -95,7 +95,7 @@ func (o Records) readMade(r event.Record) (*Made, error) {
 func (o Records) latestRecord(r event.Record) event.Record {
 	t, _ := board.Find(o.Tasks, okf.ID(r.Task))
 	latest := r
-	for run, records := range o.judgements(t) {
+	for run, records := range o.eachJudgement(t) {
 		for _, again := range records {
 			if again.Kind == event.Outcome && again.Outcome().Proposal == t.Result.Commit {
 				latest = again
@@ -108,9 +108,9 @@ func (o Records) latestRecord(r event.Record) event.Record {
 	return r
 }
 
-// judgements returns the runs that judged the work of t which waits, and their records of t: the last
+// eachJudgement returns the runs that judged the work of t which waits, and their records of t: the last
 // first, and at the end the run whose session did the work.
-func (o Records) judgements(t board.Task) iter.Seq2[string, []event.Record] {
+func (o Records) eachJudgement(t board.Task) iter.Seq2[string, []event.Record] {
 	return func(yield func(string, []event.Record) bool) {
 		seen := map[string]bool{}
 		for run := t.Result.Run; run != "" && !seen[run]; {
@@ -212,10 +212,10 @@ func (rec recorder) addGiven(p *draft) error {
 	if g == nil {
 		return nil
 	}
-	file := rec.at.file(g.Claims.Path)
+	file := rec.at.pathOf(g.Claims.Path)
 	p.changes[file] = g.text
 	title, content := handoff.Entry(g.Claims, file, rec.log.now().UTC().Format(time.RFC3339))
-	return p.tell("H", "", title, content)
+	return p.tellJournal("H", "", title, content)
 }
 
 // Spoke is what a session came to by itself, without a board.

@@ -117,7 +117,7 @@ func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, erro
 	}
 	law := l.Cfg.Pipeline
 	if len(law.Validate)+len(law.Verify)+len(l.Task.Commands) == 0 {
-		if alone, err := independent(r, tree, edits, moved); alone || err != nil {
+		if alone, err := areIndependent(r, tree, edits, moved); alone || err != nil {
 			return Checked{}, err
 		}
 	}
@@ -171,9 +171,9 @@ func isReverted(ctx context.Context, r *repo.Repo, tip, proposal repo.OID) (repo
 	return c, slices.ContainsFunc(proposed, func(ch repo.Change) bool { return !differs[ch.Path] }), err
 }
 
-// independent reports a change and files that others changed of which neither can turn
+// areIndependent reports a change and files that others changed of which neither can turn
 // what go says of the other, in a tree that has both.
-func independent(r *repo.Repo, tree repo.OID, edits []pipeline.Edit, moved []string) (bool, error) {
+func areIndependent(r *repo.Repo, tree repo.OID, edits []pipeline.Edit, moved []string) (bool, error) {
 	files, err := r.Tree(tree)
 	if err != nil {
 		return false, err

@@ -21,17 +21,17 @@ import (
 // mostRelated is how many atoms a brief has at most that were found by the words of its task.
 const mostRelated = 5
 
-// related returns, as a brief has them, the atoms found for a task that none of known has.
+// findRelated returns, as a brief has them, the atoms found for a task that none of known has.
 // A task that reads documents gets none: it is there to find atoms.
-func (s *snapshot) related(t board.Task, known ...[]invoke.Ref) []invoke.Ref {
+func (s *snapshot) findRelated(t board.Task, known ...[]invoke.Ref) []invoke.Ref {
 	if t.Kind == "extract" {
 		return nil
 	}
 	refs, out := slices.Concat(known...), []invoke.Ref(nil)
 	for _, a := range relatedAtoms(s.graph, t.Title, func(a *okf.Atom) bool {
-		return slices.ContainsFunc(refs, func(r invoke.Ref) bool { return r.Path == s.file(a.Path) })
+		return slices.ContainsFunc(refs, func(r invoke.Ref) bool { return r.Path == s.pathOf(a.Path) })
 	}) {
-		out = append(out, invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()})
+		out = append(out, invoke.Ref{Path: s.pathOf(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()})
 	}
 	return out
 }
@@ -43,22 +43,22 @@ func (s *snapshot) goalOf(t board.Task) (string, invoke.Ref) {
 	if t.Goal == "" || a == nil || a.Type != board.GoalType || strings.EqualFold(a.Status, "deprecated") {
 		return "", invoke.Ref{}
 	}
-	return joinDetail(cmp.Or(a.Title, string(a.ID)), a.Description), invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Text: a.Body()}
+	return joinDetail(cmp.Or(a.Title, string(a.ID)), a.Description), invoke.Ref{Path: s.pathOf(a.Path), Blob: a.Blob, Text: a.Body()}
 }
 
 // mostPreferences is how many preferences a brief has at most.
 const mostPreferences = 12
 
-// preferences returns the preferences in force, as a brief has them: those that share words with
+// listPreferences returns the preferences in force, as a brief has them: those that share words with
 // the title of t first, then the latest.
-func (s *snapshot) preferences(t board.Task) (out []invoke.Ref) {
+func (s *snapshot) listPreferences(t board.Task) (out []invoke.Ref) {
 	words := topicWords(t.Title)
 	all, _ := board.Preferences(s.graph)
 	slices.SortStableFunc(all, func(a, b *okf.Atom) int {
 		return cmp.Or(cmp.Compare(countWords(b, words), countWords(a, words)), overview.LastTouched(b).Compare(overview.LastTouched(a)), cmp.Compare(a.ID, b.ID))
 	})
-	for _, a := range first(all, mostPreferences) {
-		out = append(out, invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()})
+	for _, a := range firstOf(all, mostPreferences) {
+		out = append(out, invoke.Ref{Path: s.pathOf(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()})
 	}
 	return out
 }
@@ -143,7 +143,7 @@ func (bw *boardWriter) findDeclines(ctx context.Context, t board.Task, base repo
 			return nil, err
 		}
 		moved, err := bw.at.graph.Find(string(g.Decline.ID))
-		if back == "" && (err != nil || bw.at.file(moved.Path) == g.Path) {
+		if back == "" && (err != nil || bw.at.pathOf(moved.Path) == g.Path) {
 			all = append(all, g.Decline)
 		}
 	}

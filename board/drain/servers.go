@@ -85,11 +85,11 @@ func (a *attempt) startServers(ctx context.Context, req *session.Request, r *rel
 		a.w.brief = a.w.brief.Lacking(lost)
 		a.d.addNote(req.Task + ": its agent does not get all of its MCP servers: " + oneLine(lost))
 	}
-	own := r.has("anthropic", "openai") // they work with odd's own tools
+	own := r.hasSubstrate("anthropic", "openai") // they work with odd's own tools
 	switch {
 	case why != "" || len(specs) == 0:
 		return s, why
-	case !own && !r.has("claude", "acp"): // which start their servers themselves
+	case !own && !r.hasSubstrate("claude", "acp"): // which start their servers themselves
 		return s, a.d.whyNotLent(req.Task, specs, r.currentName())
 	case !own:
 		return s, ""
@@ -165,7 +165,7 @@ func (s *served) stopServers(w *work) {
 	*s = served{d: s.d}
 }
 
-func (r *relay) has(substrates ...string) bool {
+func (r *relay) hasSubstrate(substrates ...string) bool {
 	return slices.ContainsFunc(r.legs, func(l leg) bool { return slices.Contains(substrates, l.cfg.Session.Substrate) })
 }
 
@@ -199,10 +199,10 @@ func serverUses(set *servers.Set) []event.ServerUse {
 	for _, u := range set.Uses() {
 		one := event.ServerUse{
 			Name: u.Name, Tools: int64(len(u.Tools)), Calls: int64(u.Calls), Failed: int64(u.Failed),
-			Says: clean(u.Says), ListSHA256: clean(u.Hash), Code: clean(u.Code), Detail: clean(u.Detail), Held: clean(u.Held),
+			Says: cleanText(u.Says), ListSHA256: cleanText(u.Hash), Code: cleanText(u.Code), Detail: cleanText(u.Detail), Held: cleanText(u.Held),
 		}
 		for _, n := range u.Notes {
-			one.Notes = append(one.Notes, clean(n))
+			one.Notes = append(one.Notes, cleanText(n))
 		}
 		out = append(out, one)
 	}

@@ -48,7 +48,7 @@ func (a *attempt) settleTask(ctx context.Context) error {
 		return cmp.Or(err, stopped)
 	}
 	a.d.addNote(fmt.Sprintf("%s: the result could not be written: %v", a.c.task.ID, err))
-	a.w.void(fmt.Sprintf("the result could not be written: %s; it is kept in %s; run odd task ready %s to try again", oneLine(err.Error()), runRefs+a.d.Run, a.c.task.ID))
+	a.w.voidWork(fmt.Sprintf("the result could not be written: %s; it is kept in %s; run odd task ready %s to try again", oneLine(err.Error()), runRefs+a.d.Run, a.c.task.ID))
 	return cmp.Or(a.saveResult(ctx), stopped)
 }
 
@@ -83,7 +83,7 @@ func (a *attempt) saveResult(ctx context.Context) error {
 	if err := a.w.change.keepFiles(ctx); err != nil {
 		return unwritten{err}
 	}
-	art, err := a.d.artifacts.store(ctx, &a.d.boardWriter)
+	art, err := a.d.artifacts.storeTree(ctx, &a.d.boardWriter)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (rec recorder) tellSession(c *claim, w *work) (err error) {
 			c.resultDraft = ch.sealed.draft
 			return nil
 		}
-		ch.rescind(rec.log.id, rec.log.now(), w.reason)
+		ch.rescindProposal(rec.log.id, rec.log.now(), w.reason)
 	}
 	c.resultDraft, err = rec.draftSessions(c, w)
 	return err
@@ -128,7 +128,7 @@ func (rec recorder) planResult(ctx context.Context, c *claim, w *work, out *Outc
 	p := c.resultDraft.clone()
 	late := rec.describeDelay(p, c)
 	if why := cmp.Or(rec.authority().whyLapsed(c), late); why != "" && c.publishes(w) {
-		w.void(why)
+		w.voidWork(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
 		return rec.planUnpublished(c, w, out, artifacts)
 	}
@@ -204,7 +204,7 @@ func (rec recorder) recordWork(p *draft, c *claim, w *work) error {
 	}
 	for _, it := range w.items {
 		if isKeptOut(it.Effect) {
-			data.Held = append(data.Held, event.Held{Effect: string(it.Effect), ID: string(it.ID), Path: rec.at.file(it.Path), Reason: it.Reason})
+			data.Held = append(data.Held, event.Held{Effect: string(it.Effect), ID: string(it.ID), Path: rec.at.pathOf(it.Path), Reason: it.Reason})
 		}
 	}
 	if err := p.record(event.Record{Kind: event.Reconcile, Task: string(c.task.ID), Data: data}); err != nil {
@@ -255,7 +255,7 @@ func (rec recorder) makeProposal(ctx context.Context, c *claim, w *work, trace s
 		of.op, of.tier = ch.op.ID, ch.risk.Tier
 		oid, err = rec.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, rec.agentSignature(), rec.log.message("propose: "+title, summarizeFiles(ch.candidate.Files)+listItems(w.items), of))
 	} else {
-		oid, err = rec.make(ctx, c.base, w.proposedChanges(rec.at), rec.agentSignature(), rec.log.message("propose: "+title, cmp.Or(strings.TrimRight(listItems(w.items), "\n"), "Nothing new: every atom is as it was.")+leftOut(w.emission.Notes), of))
+		oid, err = rec.makeCommit(ctx, c.base, w.proposedChanges(rec.at), rec.agentSignature(), rec.log.message("propose: "+title, cmp.Or(strings.TrimRight(listItems(w.items), "\n"), "Nothing new: every atom is as it was.")+leftOut(w.emission.Notes), of))
 	}
 	if err != nil {
 		return repo.RefUpdate{}, err
@@ -309,10 +309,10 @@ type artifacts struct {
 	tree   repo.Changes // those that are not in it yet
 }
 
-// store writes the run's artifacts as a tree and returns the move of
+// storeTree writes the run's artifacts as a tree and returns the move of
 // refs/odd/run/RUN that lands with the result. With a remote it sets the local ref at once,
 // so that a network failure loses nothing.
-func (a *artifacts) store(ctx context.Context, bw *boardWriter) (repo.RefUpdate, error) {
+func (a *artifacts) storeTree(ctx context.Context, bw *boardWriter) (repo.RefUpdate, error) {
 	u := repo.RefUpdate{Name: runRefs + bw.log.id, Old: a.landed}
 	var err error
 	if u.New, err = bw.repo.WriteTree(ctx, a.stored, a.tree); err != nil {
@@ -347,7 +347,7 @@ func (rec recorder) completeResult(p *draft, c *claim, w *work, out Outcome, ref
 		if err != nil {
 			return err
 		}
-		p.changes[rec.at.file(c.task.Path)] = b
+		p.changes[rec.at.pathOf(c.task.Path)] = b
 	}
 	data := rec.outcomeData(c, w, out, refs[len(refs)-1].New)
 	if err := rec.chargeOutcome(&data, c, out.Cost); err != nil {
@@ -373,7 +373,7 @@ func (rec recorder) completeResult(p *draft, c *claim, w *work, out Outcome, ref
 // tellResult adds to p the journal entries, gate proposals and handoffs of the sessions, and
 // the end of an override.
 func (rec recorder) tellResult(p *draft, c *claim, title, content string, list ...*work) error {
-	if err := p.tell("O", "", title, content); err != nil {
+	if err := p.tellJournal("O", "", title, content); err != nil {
 		return err
 	}
 	if !c.isRefresh() { // else the run before has the words of the session
@@ -409,7 +409,7 @@ func (rec recorder) outcomeData(c *claim, w *work, out Outcome, artifacts repo.O
 	data.Proposal, data.Branch, data.Base = string(out.Proposal), out.Branch, string(c.base)
 	for _, it := range w.items {
 		if it.Effect.Lands() {
-			data.Paths = append(data.Paths, event.ProposedPath{Path: rec.at.file(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
+			data.Paths = append(data.Paths, event.ProposedPath{Path: rec.at.pathOf(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
 		}
 	}
 	if ch := w.change; ch.isProposed() {
@@ -452,7 +452,7 @@ func (a *attempt) heedEmergency() {
 	if why == "" {
 		return
 	}
-	a.w.void("emergency: " + why)
+	a.w.voidWork("emergency: " + why)
 	a.d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", a.c.task.ID, why)
 }
 
@@ -464,7 +464,7 @@ func (rec recorder) sessionRecord(c *claim, w *work) event.Record {
 		name, turns, e.Usage = p.name, p.e.Usage.Turns, p.e.Usage
 	}
 	data := event.SessionData{
-		Substrate: name, Turns: int64(turns), Outcome: string(e.Outcome), Brief: okf.BlobID(w.brief.Text), Model: e.Usage.Model, Failure: clean(e.Failure),
+		Substrate: name, Turns: int64(turns), Outcome: string(e.Outcome), Brief: okf.BlobID(w.brief.Text), Model: e.Usage.Model, Failure: cleanText(e.Failure),
 		Class: string(e.Class), Tokens: billedTokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.scratchRecord(), Anchor: w.anchor.anchorRecord(),
 	}
 	tellActs(&data, e)

@@ -144,11 +144,11 @@ func (s *snapshot) boardOrder(rows []*board.Row) iter.Seq[board.Task] {
 	}
 }
 
-// file is a repository path of a path below the bundle root.
-func (s *snapshot) file(name string) string { return path.Join(s.cfg.Root, name) }
+// pathOf is a repository path of a path below the bundle root.
+func (s *snapshot) pathOf(name string) string { return path.Join(s.cfg.Root, name) }
 
-// below is the path below the bundle root of a repository path; another path is as it is.
-func (s *snapshot) below(name string) string { return strings.TrimPrefix(name, s.cfg.Root+"/") }
+// pathBelow is the path below the bundle root of a repository path; another path is as it is.
+func (s *snapshot) pathBelow(name string) string { return strings.TrimPrefix(name, s.cfg.Root+"/") }
 
 // keepState keeps what was read of the ledger for the next process.
 func (bw *boardWriter) keepState() {
@@ -176,7 +176,7 @@ func (bw *boardWriter) checkClock(ctx context.Context) error {
 // resumedAt returns when a person let drains run again on top of the last record of the
 // ledgers, the zero time if nobody did.
 func (bw *boardWriter) resumedAt(ctx context.Context) (time.Time, error) {
-	for c, err := range bw.repo.PathLog(ctx, bw.at.tip, bw.at.file("pause.toml")) {
+	for c, err := range bw.repo.PathLog(ctx, bw.at.tip, bw.at.pathOf("pause.toml")) {
 		if err != nil {
 			return time.Time{}, err
 		}

@@ -106,8 +106,8 @@ func anySet(environ, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return endpoint.Variable(environ, name) != "" })
 }
 
-// callable is Equipped for a substrate that calls a model through its API.
-func callable(cfg config.Config, environ []string) error {
+// checkCallable is Equipped for a substrate that calls a model through its API.
+func checkCallable(cfg config.Config, environ []string) error {
 	name, s, key := cfg.Session.Substrate, cfg.Agent(cfg.Session.Substrate), keyOf(cfg)
 	var code string
 	var lacks []string

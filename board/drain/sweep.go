@@ -16,10 +16,10 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// sweep takes back what dead drains held. A task whose lease expired, or whose run was killed
+// sweepClaims takes back what dead drains held. A task whose lease expired, or whose run was killed
 // in this clone, is ready again, or blocked after too many attempts. Its reservation is
 // charged in full and its op is ended, in this run's ledger.
-func (d *drain) sweep(ctx context.Context) error {
+func (d *drain) sweepClaims(ctx context.Context) error {
 	killed, pins, err := d.repo.Orphans()
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task,
 		if err != nil {
 			return nil, nil, err
 		}
-		p.changes[bw.at.file(t.Path)] = b
+		p.changes[bw.at.pathOf(t.Path)] = b
 		t.State = to
 		swept = append(swept, t)
 	}
@@ -132,7 +132,7 @@ func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
 	}
 	var freed []okf.ID
 	err := underLock(ctx, r, o, func(d *drain) error {
-		if err := d.retryAct(ctx, d.sweep); err != nil {
+		if err := d.retryAct(ctx, d.sweepClaims); err != nil {
 			return err
 		}
 		freed = d.report.Swept
@@ -221,11 +221,11 @@ func (bw *boardWriter) tellOp(p *draft, c *claim, w *work) error {
 	return p.recordOps(s.Op(), end)
 }
 
-// expire ends every change that waited for a person longer than its review_ttl
+// expireChanges ends every change that waited for a person longer than its review_ttl
 // allowed: its op has its ending, its task goes back to backlog, one commit each.
 // The review branch stays as it is. Nothing is ever approved by a timer, and what
 // a person approved on its branch waits for a merge, not for a person.
-func (d *drain) expire(ctx context.Context) error {
+func (d *drain) expireChanges(ctx context.Context) error {
 	for _, t := range slices.Clone(d.at.tasks()) {
 		if t.State != board.Review || t.Result.Commit == "" {
 			continue
@@ -265,7 +265,7 @@ func (bw *boardWriter) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why strin
 	if err := p.recordOps(end); err != nil {
 		return nil, "", err
 	}
-	p.changes[bw.at.file(t.Path)] = b
+	p.changes[bw.at.pathOf(t.Path)] = b
 	p.message = bw.log.message(fmt.Sprintf("board: %s back to backlog", id), why, traced{task: id, lease: bw.leaseID, op: o.ID})
 	return p, why, nil
 }

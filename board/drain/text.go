@@ -13,8 +13,8 @@ import (
 // oneLine is an error of several lines as a reason.
 func oneLine(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "; ") }
 
-// clean is a text for the journal: visible, and without what looks like a credential.
-func clean(s string) string { return okf.Visible(string(secrets.Redact([]byte(s)))) }
+// cleanText is a text for the journal: visible, and without what looks like a credential.
+func cleanText(s string) string { return okf.Visible(string(secrets.Redact([]byte(s)))) }
 
 func joinDetail(name, detail string) string {
 	if name == "" || detail == "" {
@@ -30,9 +30,9 @@ func countMore(paths []string) string {
 	return fmt.Sprintf(" (and %d more)", len(paths)-1)
 }
 
-func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
+func firstOf[T any](list []T, n int) []T { return list[:min(len(list), n)] }
 
-func texts[T ~string](in []T) []string {
+func textsFrom[T ~string](in []T) []string {
 	out := make([]string, len(in))
 	for i, s := range in {
 		out[i] = string(s)

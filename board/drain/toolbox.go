@@ -59,7 +59,7 @@ func toolboxOptions(c config.Config, o Options, held cage.Cage) toolbox.Options 
 			as := sessionCommand(o.Environ, c, held, at, o.Run)
 			as.Argv = argv
 			r := exec.Run(ctx, as)
-			r.Output = envCredentials(as.Env).hide(r.Output)
+			r.Output = envCredentials(as.Env).hideValues(r.Output)
 			return r
 		},
 	}
@@ -134,7 +134,7 @@ func newHistory(r *repo.Repo, base repo.OID) *session.History {
 			if err != nil {
 				return "", err
 			}
-			a, err := before(ctx, r, b, from)
+			a, err := commitBefore(ctx, r, b, from)
 			if err != nil {
 				return "", err
 			}
@@ -187,8 +187,8 @@ func findAncestor(ctx context.Context, r *repo.Repo, base repo.OID, id string) (
 	return "", fmt.Errorf("%s: is not an ancestor of the commit that the session works on", id)
 }
 
-// before is the commit that id names, or the one before to; "" is before the first.
-func before(ctx context.Context, r *repo.Repo, to repo.OID, id string) (repo.OID, error) {
+// commitBefore is the commit that id names, or the one before to; "" is before the first.
+func commitBefore(ctx context.Context, r *repo.Repo, to repo.OID, id string) (repo.OID, error) {
 	if id != "" {
 		return findAncestor(ctx, r, to, id)
 	}

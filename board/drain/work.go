@@ -69,9 +69,9 @@ func (d *drain) attempt(c *claim) *attempt {
 	return &attempt{d, c, &work{verdict: board.ToReview}}
 }
 
-// block ends the work with a reason, which may quote the session. If the disk failed, the
+// blockWork ends the work with a reason, which may quote the session. If the disk failed, the
 // work has a fault instead, because the task is not to blame.
-func (w *work) block(format string, args ...any) *work {
+func (w *work) blockWork(format string, args ...any) *work {
 	for _, a := range args {
 		if err, ok := a.(error); ok && repo.Faulty(err) {
 			w.fault = err
@@ -81,15 +81,15 @@ func (w *work) block(format string, args ...any) *work {
 	return w
 }
 
-// prepare settles the terms and makes the request. If ok is false, w is blocked and says why.
-func (a *attempt) prepare(ctx context.Context, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
+// prepareRequest settles the terms and makes the request. If ok is false, w is blocked and says why.
+func (a *attempt) prepareRequest(ctx context.Context, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
 	var err error
-	if a.w.terms, err = a.settle(ctx, bind); err != nil {
-		a.w.block("%v", err)
+	if a.w.terms, err = a.compileTerms(ctx, bind); err != nil {
+		a.w.blockWork("%v", err)
 		return req, false
 	}
 	if req, err = a.newRequest(ctx); err != nil {
-		a.w.block("brief: %v", err)
+		a.w.blockWork("brief: %v", err)
 		return req, false
 	}
 	return req, true
@@ -106,16 +106,16 @@ func (c *claim) publishes(w *work) bool { return w.verdict == board.ToReview && 
 func (a *attempt) runWork(ctx context.Context) {
 	w := a.w
 	if a.c.task.Role == "" {
-		w.block("the task has no role; set one with odd task edit TASK --role ROLE")
+		w.blockWork("the task has no role; set one with odd task edit TASK --role ROLE")
 		return
 	}
 	defer w.releasePermit()
-	req, ok := a.prepare(ctx, a.d.contracts().checkSpawnable)
+	req, ok := a.prepareRequest(ctx, a.d.contracts().checkSpawnable)
 	if !ok {
 		return
 	}
 	a.c.anchor = w.anchor
-	if a.d.at.changes(a.c.task) {
+	if a.d.at.changesFiles(a.c.task) {
 		runChange(ctx, &change{asking: asking{attempt: a, req: req, brief: w.brief}})
 	} else {
 		a.runSubstrate(ctx, req)
@@ -146,7 +146,7 @@ func (w *work) requireResult(id okf.ID) {
 		why = "every atom is as it was"
 	case w.leg.name == "extract" && len(w.emission.Notes) > 0:
 		why = "the offline reader found nothing to propose: " + w.emission.Notes[0].Title // how many files it read
-		for _, open := range first(openNotes(w.emission.Notes), 2) {
+		for _, open := range firstOf(openNotes(w.emission.Notes), 2) {
 			why += "; " + open
 		}
 		if w.emission.Known > 0 {
@@ -155,7 +155,7 @@ func (w *work) requireResult(id okf.ID) {
 		}
 		way = "the reader reads English, and finds rules with must or never, numbered steps, lists or tables of terms (**Word**: meaning), decision records and roles; add one to the documents, or name an agent with odd config set session.substrate NAME; then commit and run odd task ready " + string(id) + ", or delete the task's file"
 	}
-	w.block("nothing to review: %s; %s", oneLine(clean(why)), way)
+	w.blockWork("nothing to review: %s; %s", oneLine(cleanText(why)), way)
 }
 
 func (a *attempt) newRequest(ctx context.Context) (session.Request, error) {
@@ -171,7 +171,7 @@ func (a *attempt) newRequest(ctx context.Context) (session.Request, error) {
 	limits := risk.Limits(cfg, t)
 	req := session.Request{
 		Run: a.d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
-		By: a.d.By, Now: a.d.Now().UTC(), MaxTurns: limits.Turns, MaxCost: int64(a.c.each()),
+		By: a.d.By, Now: a.d.Now().UTC(), MaxTurns: limits.Turns, MaxCost: int64(a.c.costOfEach()),
 		Timeout: min(limits.Timeout, max(a.c.until.Sub(a.d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms, Declined: board.DeclinedBefore(a.w.declines),
 		Turn: func(u session.Usage) error {
 			u.Turns, u.Cost = u.Turns+a.w.turned, u.Cost+int64(a.w.paid)
@@ -211,7 +211,7 @@ func (a *attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
 	if err != nil {
 		return err
 	}
-	if why, paused := board.ReadPause(s.files, s.file("pause.toml")); paused {
+	if why, paused := board.ReadPause(s.files, s.pathOf("pause.toml")); paused {
 		return fmt.Errorf("drains were paused: %s", why)
 	}
 	now := a.d.authorityAt(s)
@@ -250,26 +250,26 @@ func (a *attempt) runSubstrate(ctx context.Context, req session.Request) {
 	sub, why, err := a.newRelay(desk)
 	switch {
 	case err != nil:
-		a.w.block("agent: %v", err)
+		a.w.blockWork("agent: %v", err)
 		return
 	case why != "":
-		a.w.block("agent: %s; run odd task ready %s to try again", why, a.c.task.ID)
+		a.w.blockWork("agent: %s; run odd task ready %s to try again", why, a.c.task.ID)
 		return
 	}
 	a.equipSession(&req, desk)
 	was, blind := a.d.repo.Fingerprint()
 	if blind != nil {
-		a.w.block("session: the git directory cannot be read: %v", blind)
+		a.w.blockWork("session: the git directory cannot be read: %v", blind)
 		return
 	}
 	served, why := a.startServers(ctx, &req, sub)
 	defer served.stopServers(a.w)
 	if why != "" {
-		a.w.block("mcp: %s", why)
+		a.w.blockWork("mcp: %s", why)
 		return
 	}
 	a.w.ran, a.w.leg.name = true, sub.currentName()
-	a.w.cost = a.c.each() // until the session says what it cost
+	a.w.cost = a.c.costOfEach() // until the session says what it cost
 	a.d.say(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), cmp.Or(a.c.task.Role, string(a.w.bound.Role))))
 	a.w.result, err = invoke.Run(ctx, invoke.Session{Contract: a.w.bound.Contract, Brief: a.w.brief, Request: req, Substrate: sub, Reply: a.d.Reply, Watch: a.d.Watch, Prove: a.w.anchor.newProver()})
 	served.stopServers(a.w)
@@ -286,13 +286,13 @@ func (a *attempt) runSubstrate(ctx context.Context, req session.Request) {
 	}
 	switch {
 	case err != nil && a.w.tampered:
-		a.w.void(a.c.died)
+		a.w.voidWork(a.c.died)
 		return
 	case err != nil:
 		if errors.As(err, new(*cage.NotStarted)) || errors.As(err, new(*cage.Unheld)) {
 			a.w.cost = a.w.paid
 		}
-		a.w.block("session: %v", err)
+		a.w.blockWork("session: %v", err)
 		return
 	}
 	a.w.emission = a.w.result.Emission
@@ -313,26 +313,26 @@ func agentName(substrate string) string {
 func (a *attempt) readOutcome(ctx context.Context) {
 	switch e := a.w.emission; {
 	case ctx.Err() != nil && a.c.task.Path == "" && a.d.Watch == nil:
-		a.w.block("cancelled: interrupted")
+		a.w.blockWork("cancelled: interrupted")
 	case a.c.died != "":
-		a.w.void(a.c.died)
+		a.w.voidWork(a.c.died)
 	case ctx.Err() != nil && a.d.Watch == nil:
-		a.w.block("%s", describeStop(ctx, a.c.task))
+		a.w.blockWork("%s", describeStop(ctx, a.c.task))
 	case e.Failure == invoke.Yielded:
-		a.w.block("the agent asks a question and waits for an answer: %s", e.Detail)
+		a.w.blockWork("the agent asks a question and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:
 		var way string
 		if a.w.cut, way = a.explainCut(e); a.w.cut != "" {
-			a.w.block("%s: %s", a.w.cut, way)
+			a.w.blockWork("%s: %s", a.w.cut, way)
 			return
 		}
-		a.w.block("session failed: %s", joinDetail(e.Failure, e.Detail))
+		a.w.blockWork("session failed: %s", joinDetail(e.Failure, e.Detail))
 	case e.Outcome == session.HandoffInsufficient:
-		a.w.block("%s", whyInsufficient(a.w))
+		a.w.blockWork("%s", whyInsufficient(a.w))
 	case e.Outcome != session.Completed:
-		a.w.block("session ended: %s", joinDetail(string(e.Outcome), e.Detail))
+		a.w.blockWork("session ended: %s", joinDetail(string(e.Outcome), e.Detail))
 	case e.Change != nil && a.w.change == nil:
-		a.w.block("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", a.d.at.cfg.Root, a.c.task.ID)
+		a.w.blockWork("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", a.d.at.cfg.Root, a.c.task.ID)
 	}
 }
 
@@ -391,7 +391,7 @@ func (a *attempt) keepArtifacts(dir string) {
 	hide := lentSecrets(a.d.at.cfg, a.d.Environ)
 	put := func(name string, b []byte) {
 		if len(b) > 0 {
-			a.d.tree[path.Join(dir, name)] = secrets.Redact(hide.hide(b))
+			a.d.tree[path.Join(dir, name)] = secrets.Redact(hide.hideValues(b))
 		}
 	}
 	put("brief.md", a.w.brief.Text)
@@ -426,9 +426,9 @@ func (a *attempt) keepArtifacts(dir string) {
 // countTurns returns the turns of all sessions so far.
 func (w *work) countTurns() int { return w.turned + w.emission.Usage.Turns }
 
-// void blocks the work and drops everything it made.
-func (w *work) void(why string) {
-	w.block("%s", why)
+// voidWork blocks the work and drops everything it made.
+func (w *work) voidWork(why string) {
+	w.blockWork("%s", why)
 	w.items, w.handed = nil, nil
 }
 
@@ -437,7 +437,7 @@ func (w *work) proposedChanges(s *snapshot) repo.Changes {
 	out := repo.Changes{}
 	for _, it := range w.items {
 		if it.Effect.Lands() {
-			out[s.file(it.Path)] = it.Bytes
+			out[s.pathOf(it.Path)] = it.Bytes
 		}
 	}
 	if w.change != nil {
