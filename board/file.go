@@ -54,7 +54,7 @@ type Filing struct {
 // task is inferred. Parse accepts what New returns.
 func New(f Filing) (okf.Atom, error) {
 	person := okf.Stamp{By: f.By}.Human()
-	f.Title = oneLine(f.Title)
+	f.Title = okf.OneLine(f.Title)
 	if f.ID == "" {
 		f.ID = okf.ID(TitleID(f.Title))
 	}
@@ -108,7 +108,7 @@ func (f Filing) buildFields(person bool) []okf.Field {
 			out = append(out, okf.Field{Key: key, Value: v})
 		}
 	}
-	text := func(key, s string) { put(key, oneLine(s), oneLine(s) != "") }
+	text := func(key, s string) { put(key, okf.OneLine(s), okf.OneLine(s) != "") }
 	list := func(key string, l []string) { put(key, toAny(l), len(l) > 0) }
 	text("description", f.Description)
 	list("tags", f.Tags)
@@ -172,9 +172,6 @@ func toAny(list []string) []any {
 	}
 	return out
 }
-
-// oneLine returns s without hidden characters and with every run of space as one.
-func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
 
 // slugMax is the most bytes of a slug. With "odd/review/" before it and an attempt after it,
 // a ref stays far below the 255 bytes that file systems allow.

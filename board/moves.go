@@ -191,10 +191,7 @@ func blockEdit(reason string) okf.Set {
 	if reason == "" {
 		reason = "no reason given"
 	}
-	if len(reason) > reasonCap {
-		reason = strings.ToValidUTF8(reason[:reasonCap], "") + "…"
-	}
-	return okf.Set{Key: "blocked_reason", Value: reason}
+	return okf.Set{Key: "blocked_reason", Value: okf.Clip(reason, reasonCap)}
 }
 
 // editTask applies the edits to the file of t. It skips removals of keys that are not there.

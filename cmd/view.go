@@ -413,7 +413,7 @@ func commitMessage(subject, body string, pairs ...string) string {
 }
 
 // oneLine returns s without hidden characters and with every run of space as one.
-func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(okf.Legible(s))), " ") }
+func oneLine(s string) string { return okf.OneLine(okf.Legible(s)) }
 
 func or(a, b string) string {
 	if a == "" {

@@ -197,7 +197,7 @@ func drawLabel(a *Atom) string {
 	if strings.TrimSpace(s) == "" {
 		s = string(a.ID)
 	}
-	s = singleLine(s)
+	s = OneLine(s)
 	if r := []rune(s); len(r) > labelWidth {
 		s = strings.TrimRight(string(r[:labelWidth-1]), " ") + "…"
 	}
@@ -241,7 +241,7 @@ func (d Drawing) DOT() []byte {
 		if a.ID == d.Focus {
 			focus = ", penwidth=3"
 		}
-		fmt.Fprintf(&b, "  %s [label=\"%s\\n%s\"%s];\n", quoteDotID(a.ID), escapeDotText(drawLabel(a)), escapeDotText(singleLine(a.Type)), focus)
+		fmt.Fprintf(&b, "  %s [label=\"%s\\n%s\"%s];\n", quoteDotID(a.ID), escapeDotText(drawLabel(a)), escapeDotText(OneLine(a.Type)), focus)
 	}
 	for _, e := range d.Edges {
 		style := fmt.Sprintf("label=\"%s\"", e.Kind)
@@ -253,9 +253,6 @@ func (d Drawing) DOT() []byte {
 	b.WriteString("}\n")
 	return b.Bytes()
 }
-
-// singleLine returns the visible characters of s on one line.
-func singleLine(s string) string { return strings.Join(strings.Fields(Visible(s)), " ") }
 
 // quoteDotID quotes an id as a name. A backslash escapes only a quote there; doubled, it
 // cannot escape the closing quote.

@@ -207,7 +207,7 @@ func renderSections(level int, atoms []*Atom, below []string) (out []string) {
 	head := func(title string) string { return strings.Repeat("#", level) + " " + title + "\n\n" }
 	byType := map[string][]string{}
 	for _, a := range atoms {
-		byType[singleLine(a.Type)] = append(byType[singleLine(a.Type)], "* "+atomEntry(a))
+		byType[OneLine(a.Type)] = append(byType[OneLine(a.Type)], "* "+atomEntry(a))
 	}
 	for _, typ := range slices.Sorted(maps.Keys(byType)) {
 		out = append(out, head(typ)+strings.Join(byType[typ], ""))
@@ -224,12 +224,12 @@ func renderSections(level int, atoms []*Atom, below []string) (out []string) {
 
 // atomEntry returns the entry of an atom, without the bullet.
 func atomEntry(a *Atom) string {
-	return formatEntry(shownTitle(a), escapeLinkName(path.Base(a.Path)), singleLine(a.Description))
+	return formatEntry(shownTitle(a), escapeLinkName(path.Base(a.Path)), OneLine(a.Description))
 }
 
 // shownTitle returns the title of an atom on one line, or the name of its file.
 func shownTitle(a *Atom) string {
-	if t := singleLine(a.Title); t != "" {
+	if t := OneLine(a.Title); t != "" {
 		return t
 	}
 	return strings.TrimSuffix(path.Base(a.Path), ".md")

@@ -183,7 +183,7 @@ func (p *indexPage) update(atoms []*Atom, below []string) []byte {
 	var rest []*Atom
 	for _, a := range atoms {
 		ofType := func(e indexItem) bool { return e.atom != nil && e.atom.Type == a.Type }
-		s := p.findSection(ofType, headingForms(singleLine(a.Type)))
+		s := p.findSection(ofType, headingForms(OneLine(a.Type)))
 		if s == nil {
 			s = p.findMixedSection()
 		}

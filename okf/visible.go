@@ -23,6 +23,17 @@ func Visible(s string) string {
 	}, s)
 }
 
+// OneLine returns the visible characters of s on one line.
+func OneLine(s string) string { return strings.Join(strings.Fields(Visible(s)), " ") }
+
+// Clip returns s, or where it is longer than n bytes as many whole characters as n bytes hold, and "…".
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
 // Legible returns s as UTF-8, with \xff for an invalid byte, so that the name of a file can
 // be shown where only text is allowed.
 func Legible(s string) string {

@@ -23,7 +23,7 @@ var preface = map[Section]string{
 // can end its own. Characters a reader cannot see are left out.
 func (p Persona) Markdown(g *okf.Graph, inline bool) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Persona: %s\n\n", oneLine(p.Role.Title))
+	fmt.Fprintf(&b, "# Persona: %s\n\n", okf.OneLine(p.Role.Title))
 	fmt.Fprintf(&b, "Compiled from %s", codeSpan(p.pathPrefix()+p.Role.Path))
 	if p.Commit != "" {
 		fmt.Fprintf(&b, " at commit %s", codeSpan(p.Commit))
@@ -32,7 +32,7 @@ func (p Persona) Markdown(g *okf.Graph, inline bool) []byte {
 		p.Reached, p.Resolved, p.Retired, p.Unresolved, p.Unloadable)
 	fmt.Fprintf(&b, "\n## %s\n\n", Mandate)
 	if p.Retirement != "" {
-		fmt.Fprintf(&b, "This role is out of force: %s.\n\n", oneLine(p.Retirement))
+		fmt.Fprintf(&b, "This role is out of force: %s.\n\n", okf.OneLine(p.Retirement))
 	}
 	p.writeItem(&b, p.Role)
 	bodies := p.bodiesOf(g, inline)
@@ -42,7 +42,7 @@ func (p Persona) Markdown(g *okf.Graph, inline bool) []byte {
 	}
 	fmt.Fprint(&b, "\n## Gaps\n\n")
 	for _, gap := range p.Gaps {
-		fmt.Fprintf(&b, "- %s\n", oneLine(p.pathPrefix()+gap))
+		fmt.Fprintf(&b, "- %s\n", okf.OneLine(p.pathPrefix()+gap))
 	}
 	if len(p.Gaps) == 0 {
 		b.WriteString("None.\n")
@@ -81,7 +81,7 @@ func (p Persona) itemsIn(s Section) []Item {
 }
 
 func (p Persona) writeItem(b *bytes.Buffer, it Item) {
-	fmt.Fprintf(b, "- **%s**: %s, %s, blob %s, %s, %s", oneLine(it.Title), codeSpan(it.ID), codeSpan(p.pathPrefix()+it.Path), codeSpan(it.Blob), it.Confidence, it.Tier)
+	fmt.Fprintf(b, "- **%s**: %s, %s, blob %s, %s, %s", okf.OneLine(it.Title), codeSpan(it.ID), codeSpan(p.pathPrefix()+it.Path), codeSpan(it.Blob), it.Confidence, it.Tier)
 	if it.Draft {
 		b.WriteString(", draft")
 	}
@@ -90,7 +90,7 @@ func (p Persona) writeItem(b *bytes.Buffer, it Item) {
 	}
 	b.WriteString("\n")
 	if it.Description != "" {
-		fmt.Fprintf(b, "  %s\n", oneLine(it.Description))
+		fmt.Fprintf(b, "  %s\n", okf.OneLine(it.Description))
 	}
 }
 
@@ -124,7 +124,7 @@ func (p Persona) writeBody(b *bytes.Buffer, it Item, bodies map[string][]byte) {
 		return
 	}
 	fence := strings.Repeat("`", max(3, longestTicks(body)+1))
-	fmt.Fprintf(b, "\n%smarkdown %s\n%s\n%s\n", fence, strings.ReplaceAll(oneLine(p.pathPrefix()+it.Path), "`", "'"), body, fence)
+	fmt.Fprintf(b, "\n%smarkdown %s\n%s\n%s\n", fence, strings.ReplaceAll(okf.OneLine(p.pathPrefix()+it.Path), "`", "'"), body, fence)
 }
 
 // pathPrefix is what stands before a path of the bundle.
@@ -135,14 +135,9 @@ func (p Persona) pathPrefix() string {
 	return p.Root + "/"
 }
 
-// oneLine makes s one line that cannot start a block.
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(okf.Visible(s)), " ")
-}
-
 // codeSpan is s as a code span that s cannot leave.
 func codeSpan(s string) string {
-	s = oneLine(s)
+	s = okf.OneLine(s)
 	if !strings.Contains(s, "`") {
 		return "`" + s + "`"
 	}
@@ -235,7 +230,7 @@ func (p Persona) Mermaid() []byte {
 	var b bytes.Buffer
 	b.WriteString("flowchart LR\n")
 	node := map[okf.ID]string{okf.ID(p.Role.ID): "role"}
-	fmt.Fprintf(&b, "  role([\"%s\"])\n", okf.MermaidText(oneLine(p.Role.Title)))
+	fmt.Fprintf(&b, "  role([\"%s\"])\n", okf.MermaidText(okf.OneLine(p.Role.Title)))
 	var hops []okf.Hop
 	n := 0
 	for _, s := range Sections() {
@@ -248,7 +243,7 @@ func (p Persona) Mermaid() []byte {
 			name := fmt.Sprintf("n%d", n)
 			n++
 			node[okf.ID(it.ID)] = name
-			fmt.Fprintf(&b, "    %s[\"%s\"]\n", name, okf.MermaidText(oneLine(it.Title)))
+			fmt.Fprintf(&b, "    %s[\"%s\"]\n", name, okf.MermaidText(okf.OneLine(it.Title)))
 			hops = append(hops, it.Via...)
 		}
 		b.WriteString("  end\n")

@@ -73,9 +73,9 @@ func (p Persona) Workflows(g *okf.Graph) []byte {
 		}
 		p.writeItem(&b, newItem(a))
 		for i, e := range slices.DeleteFunc(slices.Clone(a.Edges), func(e okf.Edge) bool { return e.Kind != okf.Stages }) {
-			name, own := oneLine(e.Target), ""
+			name, own := okf.OneLine(e.Target), ""
 			if to := g.Target(e.Target, a.Path); to != nil {
-				name = fmt.Sprintf("%s, %s", oneLine(newItem(to).Title), codeSpan(p.pathPrefix()+to.Path))
+				name = fmt.Sprintf("%s, %s", okf.OneLine(newItem(to).Title), codeSpan(p.pathPrefix()+to.Path))
 				if slices.ContainsFunc(p.Items, func(it Item) bool { return it.Owned && it.ID == string(to.ID) }) {
 					own = ", yours"
 				}

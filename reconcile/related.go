@@ -89,7 +89,7 @@ var linkEscaper = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "`", "\\`
 
 // linkItem returns the list item for one atom, in the file at.
 func linkItem(at string, a *okf.Atom) string {
-	title := strings.Join(strings.Fields(okf.Visible(a.Title)), " ")
+	title := okf.OneLine(a.Title)
 	if title == "" {
 		title = string(a.ID)
 	}

@@ -346,13 +346,7 @@ func cleanLine(s string, max int) string {
 		return r
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= max {
-		return s
-	}
-	for max > 0 && !utf8.RuneStart(s[max]) {
-		max--
-	}
-	return strings.TrimSpace(s[:max])
+	return strings.TrimSpace(strings.ToValidUTF8(s[:min(len(s), max)], ""))
 }
 
 // checkKnown returns an error if v is not in the closed set.

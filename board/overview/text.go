@@ -81,11 +81,7 @@ func (p *page) addEntry(format string, args ...any) {
 // addLine writes one line, room or not.
 func (p *page) addLine(format string, args ...any) {
 	p.entries++
-	s := strings.Join(strings.Fields(okf.Visible(fmt.Sprintf(format, args...))), " ")
-	if len(s) > maxEntry {
-		s = strings.ToValidUTF8(s[:maxEntry], "") + "…"
-	}
-	p.WriteString("- " + s + "\n")
+	p.WriteString("- " + okf.Clip(okf.OneLine(fmt.Sprintf(format, args...)), maxEntry) + "\n")
 }
 
 func (a ArtifactStatus) turnsText() string {

@@ -118,7 +118,7 @@ func Reject(t board.Task, reason string, retry bool, h Human, now time.Time) ([]
 	if err := Rejectable(t); err != nil {
 		return nil, err
 	}
-	reason = strings.Join(strings.Fields(okf.Visible(okf.Legible(reason))), " ")
+	reason = okf.OneLine(okf.Legible(reason))
 	if reason == "" {
 		return nil, refuse("state", "reject %s: the reason is empty; run odd reject %[1]s --reason \"why\"", t.ID)
 	}

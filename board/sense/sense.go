@@ -181,11 +181,7 @@ func (c cause) priorityReason() string {
 // moves a cursor.
 func codeLine(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.TrimRight(strings.NewReplacer("\t", "    ", "\n", " ", "\r", "").Replace(okf.Visible(s)), " ")
-	if len(s) > 300 {
-		s = strings.ToValidUTF8(s[:300], "") + "…"
-	}
-	return s
+	return okf.Clip(strings.TrimRight(strings.NewReplacer("\t", "    ", "\n", " ", "\r", "").Replace(okf.Visible(s)), " "), 300)
 }
 
 func countOf(n int, what string) string {

@@ -129,7 +129,7 @@ const (
 // else an issue in the branch's name (fix/issue-12, #12), else the name of a
 // branch of one of the usual kinds ("feat: drain-lock"), else "general".
 func Focus(topic, branch string) (focus, source string) {
-	if topic = oneLine(topic); topic != "" {
+	if topic = okf.OneLine(topic); topic != "" {
 		return topic, FocusTopic
 	}
 	if n := issueForm().FindStringSubmatch(branch); n != nil {

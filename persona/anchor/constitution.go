@@ -72,7 +72,7 @@ func (c *constitutionDraft) addProblem(line int, format string, args ...any) {
 // addRules adds rules under a name. The same sentence twice is one rule, where it stands first.
 func (c *constitutionDraft) addRules(name string, rules ...Rule) {
 	for _, r := range rules {
-		r.Text = oneLine(r.Text)
+		r.Text = okf.OneLine(r.Text)
 		same := func(o Rule) bool { return strings.EqualFold(o.Text, r.Text) }
 		if r.Text != "" && !slices.ContainsFunc(c.said[name], same) {
 			c.said[name] = append(c.said[name], r)
@@ -90,9 +90,6 @@ func nearestKey(name string) string {
 	}
 	return ""
 }
-
-// oneLine returns text on one line, without what a reader cannot see.
-func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
 
 // singleRule returns the single value under a name. Two that differ are a problem.
 func (c *constitutionDraft) singleRule(name string) Rule {

@@ -42,7 +42,7 @@ func (d Decision) Reason() string {
 	if len(why) > 3000 {
 		why = why[:3000] + " …; "
 	}
-	return strings.Join(strings.Fields(okf.Visible(strings.ToValidUTF8(why+d.Way, "?"))), " ")
+	return okf.OneLine(strings.ToValidUTF8(why+d.Way, "?"))
 }
 
 // Class is what a tool does to the world.

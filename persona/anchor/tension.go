@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/odd-cli/odd/okf"
 )
 
 // A tension on its line:
@@ -251,13 +253,9 @@ const maxTrigger = 160
 // askWhom returns the trigger of the tensions of a role, without the signs that
 // mean something in a tension.
 func askWhom(c Constitution) string {
-	whom := oneLine(strings.NewReplacer("[", "(", "]", ")", "⇌", "/", "→", ">", "<->", "/", "->", ">").Replace(c.Escalation))
+	whom := okf.OneLine(strings.NewReplacer("[", "(", "]", ")", "⇌", "/", "→", ">", "<->", "/", "->", ">").Replace(c.Escalation))
 	if whom == "" {
 		whom = "a person"
 	}
-	text := "stop and ask " + whom
-	if len(text) > maxTrigger {
-		text = strings.ToValidUTF8(text[:maxTrigger], "") + "…"
-	}
-	return text
+	return okf.Clip("stop and ask "+whom, maxTrigger)
 }

@@ -78,7 +78,7 @@ func saysNone(items []string) bool {
 func Clarify(h Handoff, key, sentence string) ([]byte, error) {
 	schema := h.Deliverable.Schema
 	shape := deliver.ShapeOf(schema, key)
-	sentence = strings.Join(strings.Fields(okf.Visible(sentence)), " ")
+	sentence = okf.OneLine(sentence)
 	switch {
 	case sentence == "":
 		return nil, fmt.Errorf("%s: nothing to add", h.Path)

@@ -85,7 +85,7 @@ func (m *Meta) begin(artifact string) (contract.Transition, error) {
 		return t, fmt.Errorf("handoff: %s → %s is no transition; a handoff is one of %s", m.From, m.To, transitionList())
 	}
 	title := cmp.Or(m.Title, fmt.Sprintf("%s, %s to %s", cmp.Or(artifact, "Handoff"), m.From, m.To))
-	m.Title = strings.Join(strings.Fields(okf.Visible(title)), " ")
+	m.Title = okf.OneLine(title)
 	return t, nil
 }
 
@@ -186,7 +186,7 @@ var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "<", "&lt;", "[", `\[`, 
 
 // escapeLine returns s as one line of markdown without any markup.
 func escapeLine(s string) string {
-	return markup.Replace(strings.Join(strings.Fields(okf.Visible(s)), " "))
+	return markup.Replace(okf.OneLine(s))
 }
 
 // Template returns a handoff for a person to fill in: a heading for each key of the minimum

@@ -100,7 +100,7 @@ func parseEvent(line []byte) (e Event, why string) {
 		if err := json.Unmarshal(text, &head); err != nil {
 			return e, "not JSON: " + err.Error()
 		}
-		e.Text = bytes.Clone(text[:wholeRunes(text, MaxEvent)])
+		e.Text = bytes.ToValidUTF8(text[:min(len(text), MaxEvent)], nil)
 		e.Cut = len(text) - len(e.Text)
 	}
 	if head.Channel != nil {
@@ -114,17 +114,6 @@ func parseEvent(line []byte) (e Event, why string) {
 		}
 	}
 	return e, ""
-}
-
-// wholeRunes is how many bytes of text are kept of n, no character cut in two.
-func wholeRunes(text []byte, n int) int {
-	if len(text) <= n {
-		return len(text)
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return n
 }
 
 // printableName is v as a short name that can be printed in a cell, "" where it is none.

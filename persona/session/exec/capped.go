@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
@@ -66,18 +65,8 @@ func (c *capped) lastLine() string {
 		}
 		b.WriteString(s)
 	}
-	return "; stderr: " + headOf(b.String(), maxLine)
-}
-
-// headOf is the first n bytes of a text at most, in whole characters.
-func headOf(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	line = b.String()
+	return "; stderr: " + strings.ToValidUTF8(line[:min(len(line), maxLine)], "")
 }
 
 // middle keeps the beginning and the end of what is written to it.

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -133,7 +134,7 @@ func checkArguments(given json.RawMessage, check checker) (map[string]any, error
 		return nil, policy.Refuse("secret_in_arguments", "the arguments hold what looks like a credential, which is sent to no server")
 	}
 	if err := check.Validate(args); err != nil {
-		return nil, &policy.Refusal{Code: "bad_arguments", Why: "the arguments are not the tool's: " + clip(err.Error(), 1000)}
+		return nil, &policy.Refusal{Code: "bad_arguments", Why: "the arguments are not the tool's: " + okf.Clip(err.Error(), 1000)}
 	}
 	return args, nil
 }

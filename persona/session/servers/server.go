@@ -244,22 +244,15 @@ func (s *server) closeServer() {
 
 // showText returns a text of a server's, or about it, as it may be told: of one line.
 func (s *server) showText(text string, most int) string {
-	return clip(strings.Join(strings.Fields(s.cleanText(text, 4*most)), " "), most)
+	return okf.Clip(strings.Join(strings.Fields(s.cleanText(text, 4*most)), " "), most)
 }
 
 // cleanText returns a text without what nobody can see, without credentials
 // and without the values that it was given.
 func (s *server) cleanText(text string, most int) string {
-	text = okf.Visible(strings.ToValidUTF8(clip(text, most), "\uFFFD"))
+	text = okf.Visible(strings.ToValidUTF8(okf.Clip(text, most), "\uFFFD"))
 	for _, m := range s.masks {
 		text = strings.ReplaceAll(text, m.value, "[redacted:"+m.name+"]")
 	}
 	return secrets.RedactText(text)
-}
-
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/jsontree"
 )
 
@@ -105,7 +105,7 @@ func readArgs(raw json.RawMessage, params []param) (args, error) {
 	for name, v := range fields {
 		i := slices.IndexFunc(params, func(p param) bool { return p.name == name })
 		if i < 0 {
-			return a, fmt.Errorf("%q is no argument; the arguments are %s", clip(name, 64), paramNames(params))
+			return a, fmt.Errorf("%q is no argument; the arguments are %s", okf.Clip(name, 64), paramNames(params))
 		}
 		if string(v) == "null" {
 			continue
@@ -200,7 +200,7 @@ func readMembers(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	for _, m := range o.Members {
 		if _, twice := out[m.Name]; twice {
-			return nil, fmt.Errorf("%s: stands twice", clip(m.Name, 64))
+			return nil, fmt.Errorf("%s: stands twice", okf.Clip(m.Name, 64))
 		}
 		out[m.Name] = raw[m.Value.From:m.Value.To]
 	}
@@ -228,15 +228,4 @@ func keyFor(raw json.RawMessage) string {
 func hashHex(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
-}
-
-// clip returns s, or its first n bytes and a sign that there is more.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

@@ -60,7 +60,7 @@ func failWith(code, format string, args ...any) error {
 // what fails is told in the answer. A panic of a tool is its failure.
 func (b *Box) Call(ctx context.Context, round int, name string, given json.RawMessage) Answer {
 	c := b.beginCall(name, given)
-	rec := session.Call{Round: round, Tool: clip(showText(name), 64), Key: keyFor(given), Path: clip(c.at, 1024)}
+	rec := session.Call{Round: round, Tool: okf.Clip(showText(name), 64), Key: keyFor(given), Path: okf.Clip(c.at, 1024)}
 	began := b.now()
 	text, rec, err := b.answerCall(ctx, c, rec)
 	rec.Millis = b.now().Sub(began).Milliseconds()
@@ -95,7 +95,7 @@ func (b *Box) beginCall(name string, given json.RawMessage) *call {
 	}
 	b.same++
 	if c.same = b.same; c.same >= hopeless {
-		e := session.Fail(Degenerate, fmt.Sprintf("the model called %s %d times in a row with the same arguments", clip(showText(name), 64), c.same))
+		e := session.Fail(Degenerate, fmt.Sprintf("the model called %s %d times in a row with the same arguments", okf.Clip(showText(name), 64), c.same))
 		b.over = &e
 	}
 	return c
@@ -284,4 +284,4 @@ func cutMiddle(text string, n int) string {
 
 // Shown is a word of a model's as it may be told: short, without credentials, and
 // without what nobody can see.
-func Shown(s string) string { return clip(showText(s), 200) }
+func Shown(s string) string { return okf.Clip(showText(s), 200) }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -139,7 +140,7 @@ func readPage(res *http.Response) (string, error) {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	textual := strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "json") || strings.HasSuffix(kind, "xml")
 	if !textual {
-		return "", failWith("not_text", "it is %q and no text", clip(kind, 80))
+		return "", failWith("not_text", "it is %q and no text", okf.Clip(kind, 80))
 	}
 	b, err := io.ReadAll(io.LimitReader(res.Body, fetchBytes+1))
 	if err != nil {

@@ -204,7 +204,7 @@ func searchCode(ctx context.Context, c *call) (string, error) {
 			switch {
 			case !re.MatchString(l):
 			case len(out) < mostMatches:
-				out = append(out, fmt.Sprintf("%s:%d: %s", f.path, i+1, clip(strings.TrimSpace(l), mostLine)))
+				out = append(out, fmt.Sprintf("%s:%d: %s", f.path, i+1, okf.Clip(strings.TrimSpace(l), mostLine)))
 			default:
 				more++
 			}

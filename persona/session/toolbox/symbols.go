@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/odd-cli/odd/okf"
 )
 
 // byText is what an answer says that no parser of the language has looked at.
@@ -34,7 +36,7 @@ func listSymbols(_ context.Context, c *call) (string, error) {
 		if err == nil {
 			return "parsed as Go, package " + f.Name.Name + "\n" + formatList(goSymbols(fset, f), "it declares nothing"), nil
 		}
-		return textSymbols(s, "it does not parse as Go ("+clip(err.Error(), 200)+"); "), nil
+		return textSymbols(s, "it does not parse as Go ("+okf.Clip(err.Error(), 200)+"); "), nil
 	}
 	return textSymbols(s, ""), nil
 }
@@ -43,7 +45,7 @@ func textSymbols(s, why string) string {
 	var out []string
 	for i, l := range strings.Split(s, "\n") {
 		if declares().MatchString(l) {
-			out = append(out, fmt.Sprintf("%d\t%s", i+1, clip(strings.TrimSpace(l), mostLine)))
+			out = append(out, fmt.Sprintf("%d\t%s", i+1, okf.Clip(strings.TrimSpace(l), mostLine)))
 		}
 	}
 	return why + byText + "\n" + formatList(out, "nothing that looks like a declaration")
@@ -158,7 +160,7 @@ func (u *uses) addFile(p string, b []byte, isGo bool) {
 	}
 	for i, l := range strings.Split(string(b), "\n") {
 		if u.called.MatchString(l) {
-			u.texts = append(u.texts, fmt.Sprintf("%s:%d: %s", p, i+1, clip(strings.TrimSpace(l), mostLine)))
+			u.texts = append(u.texts, fmt.Sprintf("%s:%d: %s", p, i+1, okf.Clip(strings.TrimSpace(l), mostLine)))
 		}
 	}
 }
