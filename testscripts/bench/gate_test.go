@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/odd-cli/odd/reconcile/lint"
@@ -36,16 +37,24 @@ type verdicts struct {
 // out: that is policy, and not a judgement.
 func TestBenchGate(t *testing.T) {
 	s := begin()
-	for half, dirs := range map[string]string{"seen": *histories, "unseen": *unseen} {
-		for _, dir := range strings.FieldsFunc(dirs, func(r rune) bool { return r == ',' }) {
-			project := strings.Replace(path.Base(path.Dir(dir)), "+", "/", 1)
-			v := judgeHistory(t, project, dir)
-			key := half + ", " + project
-			s.Words[key+", hard"], s.Words[key+", soft"] = codeCounts(v.hard), codeCounts(v.soft)
-			s.Figures = append(s.Figures, figure{Name: key, N: v.commits, Value: float64(v.refused), Runs: 1}, figure{Name: key + ", told", N: v.commits, Value: float64(v.told), Runs: 1})
-			fmt.Printf("%s: %d commits, %d refused, %d told\n\thard: %s\n\tsoft: %s\n", project, v.commits, v.refused, v.told, codeCounts(v.hard), codeCounts(v.soft))
+	var one sync.Mutex
+	t.Run("projects", func(t *testing.T) { // side by side: nothing of this is timed
+		for half, dirs := range map[string]string{"seen": *histories, "unseen": *unseen} {
+			for _, dir := range strings.FieldsFunc(dirs, func(r rune) bool { return r == ',' }) {
+				project := strings.Replace(path.Base(path.Dir(dir)), "+", "/", 1)
+				t.Run(project, func(t *testing.T) {
+					t.Parallel()
+					v := judgeHistory(t, project, dir)
+					one.Lock()
+					defer one.Unlock()
+					key := half + ", " + project
+					s.Words[key+", hard"], s.Words[key+", soft"] = codeCounts(v.hard), codeCounts(v.soft)
+					s.Figures = append(s.Figures, figure{Name: key, N: v.commits, Value: float64(v.refused), Runs: 1}, figure{Name: key + ", told", N: v.commits, Value: float64(v.told), Runs: 1})
+					fmt.Printf("%s: %d commits, %d refused, %d told\n\thard: %s\n\tsoft: %s\n", project, v.commits, v.refused, v.told, codeCounts(v.hard), codeCounts(v.soft))
+				})
+			}
 		}
-	}
+	})
 	if len(s.Figures) == 0 {
 		t.Skip("no -histories to judge")
 	}
