@@ -167,14 +167,15 @@ func otherChanges(refs []string) (out []string) {
 	return out
 }
 
-// keepLeft keeps what a session left on its desk where it is dropped for no fault
+// leftPatch returns what a session left on its desk where it is dropped for no fault
 // of its own that is proven: the run's tree has it as left.patch.
-func (a *attempt) keepLeft(ctx context.Context) {
+func (a *attempt) leftPatch(ctx context.Context) []byte {
 	if len(a.w.left.edits.Files) == 0 {
-		return
+		return nil
 	}
-	var err error
-	if a.w.patch, err = a.d.patchOf(ctx, a.c.base, a.w.left.edits.Files); err != nil {
+	patch, err := a.d.patchOf(ctx, a.c.base, a.w.left.edits.Files)
+	if err != nil {
 		a.d.addNote(fmt.Sprintf("%s: the agent's files could not be kept: %v", a.c.task.ID, err))
 	}
+	return patch
 }

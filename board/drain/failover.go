@@ -248,9 +248,9 @@ func joinLegs(a, b session.Emission) session.Emission {
 	return b
 }
 
-// recordFailedLegs records each failed leg as a session with its cost. A cost that no leg
-// reported is charged to the first leg that reported none.
-func (rec recorder) recordFailedLegs(c *claim, w *work, r *relay) {
+// failedLegs returns the sessions that the failed legs were, each with its cost, and what they
+// cost together. A cost that no leg reported is charged to the first leg that reported none.
+func (rec recorder) failedLegs(c *claim, w *work, r *relay) (records []event.Record, cost budget.MicroUSD) {
 	left := w.cost - w.paid
 	silent := -1
 	for i, p := range r.parts {
@@ -260,23 +260,23 @@ func (rec recorder) recordFailedLegs(c *claim, w *work, r *relay) {
 			silent = i
 		}
 	}
-	w.leg = r.parts[len(r.parts)-1]
 	for i, p := range r.parts[:len(r.parts)-1] {
-		cost := budget.MicroUSD(p.e.Usage.Cost)
+		own := budget.MicroUSD(p.e.Usage.Cost)
 		if !p.e.Usage.CostKnown {
-			cost = 0
+			own = 0
 		}
 		if i == silent {
-			cost = max(left, 0)
+			own = max(left, 0)
 		}
 		whole := rec.sessionRecord(c, w).Session()
 		data := event.SessionData{
 			Substrate: p.name, Turns: int64(p.e.Usage.Turns), Outcome: string(p.e.Outcome), Failure: p.e.Failure, Class: string(p.e.Class), Detail: cleanText(oneLine(p.e.Detail)),
 			Brief: whole.Brief, Contract: whole.Contract, Model: p.e.Usage.Model, Tokens: billedTokens(p.e.Usage.Tokens),
 		}
-		w.earlierSessions = append(w.earlierSessions, event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(cost), Data: data})
-		w.relayed += cost
+		records = append(records, event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(own), Data: data})
+		cost += own
 	}
+	return records, cost
 }
 
 // baton is what one of the sessions that run side by side holds at a time, to do what is

@@ -277,7 +277,7 @@ func (a *attempt) runSubstrate(ctx context.Context, req session.Request) {
 	a.w.left = desk.takeLeft(ctx)
 	if why := a.d.place().checkFingerprint(req.Task, was); why != "" {
 		a.c.died, a.w.tampered = why, true
-		a.keepLeft(context.WithoutCancel(ctx))
+		a.w.patch = a.leftPatch(context.WithoutCancel(ctx))
 	}
 	if a.w.change == nil {
 		a.w.left.report(a.d.say, req.Task)
@@ -299,7 +299,8 @@ func (a *attempt) runSubstrate(ctx context.Context, req session.Request) {
 	if u := a.w.emission.Usage; u.CostKnown {
 		a.w.cost = a.w.paid + budget.MicroUSD(u.Cost)
 	}
-	a.d.recorder().recordFailedLegs(a.c, a.w, sub)
+	failed, relayed := a.d.recorder().failedLegs(a.c, a.w, sub)
+	a.w.earlierSessions, a.w.relayed, a.w.leg = append(a.w.earlierSessions, failed...), relayed, sub.parts[len(sub.parts)-1]
 	a.readOutcome(ctx)
 }
 

@@ -71,7 +71,7 @@ func checkPlaceholders(_ *change, d *delta) []policy.Finding {
 		return nil
 	}
 	var out []policy.Finding
-	old := d.was.countLines()
+	old := countOf(d.was.lines())
 	p := placeholderPatterns()[btoi(slices.Contains(proseExts(), d.ext))]
 	comment := d.now.commentLines()
 	had := 0 // a placeholder that stood there is not the change's doing, though it is spelled otherwise now

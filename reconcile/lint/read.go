@@ -71,7 +71,7 @@ type moved struct{ lines, bytes int }
 func (c *change) findMoves() {
 	gained := counts[string]{}
 	for _, d := range c.deltas {
-		was, now := d.was.countLines(), d.now.countLines()
+		was, now := countOf(d.was.lines()), countOf(d.now.lines())
 		d.lost, d.come = was.subtract(now), now.subtract(was)
 		for l, n := range d.come {
 			gained[l] += n
@@ -84,11 +84,6 @@ func (c *change) findMoves() {
 			d.moved.bytes += n * (len(l) + 1)
 		}
 	}
-}
-
-// countLines counts the lines of a side.
-func (s side) countLines() counts[string] {
-	return countOf(s.lines())
 }
 
 func newDelta(f File) *delta {

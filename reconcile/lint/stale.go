@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,12 +39,4 @@ func checkStale(files []File, then, now map[string]string) []policy.Finding {
 	return out
 }
 
-func describeBlob(id string) string {
-	switch {
-	case id == "":
-		return "absent"
-	case len(id) > 12:
-		return id[:12]
-	}
-	return id
-}
+func describeBlob(id string) string { return cmp.Or(id[:min(len(id), 12)], "absent") }

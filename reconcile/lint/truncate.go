@@ -91,7 +91,7 @@ func (s side) addNames(to map[string]bool) {
 // leaves, or is half new and more than one line of it.
 func (d *delta) isRewritten() bool {
 	n, all := 0, 0
-	for l, times := range d.now.countLines().subtract(d.was.countLines()) {
+	for l, times := range d.come {
 		n += times * btoi(strings.TrimSpace(l) != "")
 	}
 	for _, l := range d.now.lines() {
