@@ -302,3 +302,54 @@ func TestChecksParse(t *testing.T) {
 		}
 	}
 }
+
+// A cache of agents' tools that nobody wrote to for a month goes, unless a run lives that may
+// use it; that is told.
+func TestClearCaches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	tip, err := w.repo.Ref("refs/heads/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		temp  string
+		age   time.Duration
+		lives bool // a run that has its base pinned
+		goes  bool
+	}{
+		{"old", t.TempDir(), 31 * 24 * time.Hour, false, true},
+		{"young", t.TempDir(), 29 * 24 * time.Hour, false, false},
+		{"old, and programs have no folder", "", 31 * 24 * time.Hour, false, false},
+		{"old, and a run lives", t.TempDir(), 31 * 24 * time.Hour, true, false},
+	} {
+		dir, err := w.repo.Room(checkCache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, "x")
+		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, w.now.Add(-c.age), w.now.Add(-c.age)); err != nil {
+			t.Fatal(err)
+		}
+		if c.lives {
+			if err := w.repo.Move(t.Context(), repo.RefUpdate{Name: pinned + runA, New: tip}); err != nil {
+				t.Fatal(err)
+			}
+			free, err := w.repo.LockRun(runA)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer free()
+		}
+		said := ""
+		d := newDrain(w.repo, Options{Temp: c.temp, Now: w.time, Progress: func(s string) { said += s }})
+		d.place().clearCaches()
+		if _, err := os.Stat(file); os.IsNotExist(err) != c.goes || strings.Contains(said, "check-cache: odd removed this cache: nothing was written to it since") != c.goes {
+			t.Errorf("%s: %v, told %q", c.name, err, said)
+		}
+	}
+}

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/toolbox"
 )
 
 // A person is shown a session's open notes, not too many and not too long, and how much it left out.
@@ -136,5 +139,71 @@ func TestOverlaps(t *testing.T) {
 	w.commit(repo.Changes{"docs/a.md": []byte("# A\n\none\n\ntwo\n\nfour\n")}, "the same")
 	if got := find(); got != "" {
 		t.Error(got)
+	}
+}
+
+// A session that a limit or a fault ended has a code, and the task says what to do about it; one
+// that gave up itself has none.
+func TestExplainCut(t *testing.T) {
+	t.Parallel()
+	const retry, then = "; run odd task ready a to try again", ", then odd task ready a to try again"
+	for _, c := range []struct {
+		failure, detail string
+		raw             string
+		late            bool // the claim is over
+		cheap           bool // the lease had less than the task may cost
+		code            pipeline.Reason
+		task, session   string // what a task's work, and an invocation's, is told
+	}{
+		{failure: "stuck", detail: "no maps"},
+		{failure: session.Timeout, code: pipeline.SessionTimeout, task: "the session had 20m0s; raise [session] timeout in odd.toml" + then, session: "the session had 20m0s; raise [session] timeout in odd.toml"},
+		{failure: session.Timeout, late: true, code: pipeline.LeaseExpired, task: "the claim on the task ended at 2026-03-02T10:00:00Z; raise [drain] lease in odd.toml" + then, session: "the claim on the task ended at 2026-03-02T10:00:00Z; raise [drain] lease in odd.toml"},
+		{failure: session.TurnRefused, late: true, code: pipeline.LeaseExpired, task: "the claim on the task ended at 2026-03-02T10:00:00Z; raise [drain] lease in odd.toml" + then, session: "the claim on the task ended at 2026-03-02T10:00:00Z; raise [drain] lease in odd.toml"},
+		{failure: session.TurnRefused, detail: "x"},
+		{failure: session.OverBudget, detail: "$1 is used", code: pipeline.CostCapExceeded, task: "$1 is used; run odd task edit a --budget-usd USD for more, then odd task ready a", session: "$1 is used; raise [session] max_usd in odd.toml"},
+		{failure: session.OverBudget, detail: "$1 is used", cheap: true, code: pipeline.CostCapExceeded, task: "$1 is used; the lease has no more money, odd gate evaluation --renew starts its counts anew", session: "$1 is used; the lease has no more money, odd gate evaluation --renew starts its counts anew"},
+		{failure: session.TurnLimit, detail: "all are used", code: pipeline.TurnLimit, task: "all are used; run odd task edit a --max-turns N for more, then odd task ready a", session: "all are used; raise [session] max_turns in odd.toml"},
+		{failure: toolbox.Degenerate, detail: "again and again", code: pipeline.DegenerateLoop, task: "again and again" + retry, session: "again and again"},
+		{failure: session.Silent, code: pipeline.NoOutcome, task: "the agent ended without the block odd.finish.1" + retry, session: "the agent ended without the block odd.finish.1"},
+		{failure: session.Silent, detail: "d", raw: "x", code: pipeline.NoOutcome, task: "d; odd review a --emission shows what it printed" + retry, session: "d"},
+		{failure: session.Transport, detail: "HTTP 500", code: pipeline.TransportFailed, task: "the agent or its model could not be reached, or broke off: HTTP 500" + retry, session: "the agent or its model could not be reached, or broke off: HTTP 500"},
+	} {
+		p := newPaper(t, "", "a state: ready")
+		now := begin
+		if c.late {
+			now = begin.Add(time.Hour)
+		}
+		d := p.run(runA, now)
+		a := d.attempt(&claim{task: p.task(d, "a"), until: begin.Add(time.Hour), reserved: 100_000})
+		if c.cheap {
+			a.c.reserved--
+		}
+		for _, want := range []string{c.task, c.session} {
+			if code, text := a.explainCut(session.Emission{Failure: c.failure, Detail: c.detail, Raw: []byte(c.raw)}); code != c.code || text != want {
+				t.Errorf("%s: %q, %q; want %q", c.failure, code, text, want)
+			}
+			a.c.task.Path = "" // an invocation
+		}
+	}
+}
+
+// A candidate adds no file below another, nor under a name that differs from another's in case only.
+func TestFindMisplaced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.commit(repo.Changes{"docs/a.md": []byte("a"), "docs/sub/b.md": []byte("b")}, "the docs")
+	tip, err := w.repo.Ref("refs/heads/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := func(name string) pipeline.Edit { return pipeline.Edit{Path: name, After: []byte("x")} }
+	for name, want := range map[string]string{
+		"docs/c.md": "", "new/docs/a.md": "", "docs/sub/c.md": "", "docs/a.md/c.md": `is below "docs/a.md", which is a file`,
+		"Docs/c.md": `differs from "docs" only in upper and lower case`, "docs/A.md": `differs from "docs/a.md" only in upper and lower case`, "docs/SUB/x.md": `differs from "docs/sub" only in upper and lower case`,
+	} {
+		no, err := baseFiles{w.repo, tip}.findMisplaced(pipeline.Candidate{Files: []pipeline.Edit{made(name), {Path: "Docs/b.md", Before: []byte("b")}, {Path: "Docs/z.md", Before: []byte("b"), After: []byte("c")}}})
+		if err != nil || len(no) != map[bool]int{true: 1}[want != ""] || len(no) == 1 && (no[0].Code != "path_taken" || no[0].At != name || no[0].Text != want) {
+			t.Errorf("%s: %+v, %v; want %q", name, no, err, want)
+		}
 	}
 }
