@@ -2,8 +2,11 @@ package cmd
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 
+	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/cmd/internal/layout"
@@ -12,7 +15,7 @@ import (
 )
 
 func knowledgeVerb(env Env) *cli.Command {
-	return group("knowledge", "follow links between atoms, draw the graph, write index files",
+	return group("knowledge", "follow links between atoms, draw the graph, write index files, keep atoms whose source changed",
 		"odd knowledge related shore-lead\n"+
 			"odd knowledge path shore-lead customer-data\n"+
 			"odd knowledge graph --focus shore-lead\n\n"+
@@ -47,7 +50,41 @@ func knowledgeVerb(env Env) *cli.Command {
 				&cli.IntFlag{Name: "depth", Value: 2, Usage: "with --focus, go at most `N` links far; 0 is no limit"},
 				&cli.IntFlag{Name: "limit", Value: mermaidAtoms, DefaultText: "100 for mermaid, all for dot and json", Usage: "print at most `N` atoms, the nearest or those with most links; 0 is all"},
 				edgeFlag("print only"),
-			)...), indexVerb(env), canonVerb(env))
+			)...), keepVerb(env), indexVerb(env), canonVerb(env))
+}
+
+func keepVerb(env Env) *cli.Command {
+	return verb("keep ATOM", "say that an atom holds, although a source of it changed",
+		"odd knowledge keep weather-limits\n\n"+
+			"Compare first: odd check names the source and the lines. odd then writes into\n"+
+			"the atom's file which version of the source you compared it with. Commit it.",
+		do(env, func(c *cli.Context, env Env) error {
+			b, a, err := readAtom(c, env, c.Args().First())
+			if err != nil {
+				return err
+			}
+			f := b.openRepoFiles(c.Context)
+			if f.files == nil {
+				return usage("knowledge keep: the atoms in %s are in no git repository, so odd has no sources to compare with", b.root)
+			}
+			drift := slices.DeleteFunc(okf.DriftedOf([]*okf.Atom{a}, f.files, f.list), okf.Drift.Stands)
+			if len(drift) == 0 {
+				talk(env, "%s: its sources say what they said; nothing to do", a.ID)
+				return f.err
+			}
+			text, err := okf.StillHolds(a, drift, f.files)
+			if err != nil {
+				return refuse("state", "knowledge keep %s: %v", a.ID, err)
+			}
+			file := filepath.Join(b.root, filepath.FromSlash(a.Path))
+			if err := renameio.WriteFile(file, text, 0o644, renameio.WithExistingPermissions()); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+			for _, d := range drift {
+				talk(env, "%s: compared with %s as it is now; commit %s", a.ID, d.Resource, b.shownPath(env, a.Path))
+			}
+			return nil
+		}), bundleFlag())
 }
 
 func runRelated(c *cli.Context, env Env) error {

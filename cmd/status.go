@@ -313,7 +313,7 @@ func (s boardStatus) statusPage() string {
 		b.line("dirty", "%s not committed, first %s; commit before odd drain", countNoun(len(s.Dirty), "changed path"), s.Dirty[0])
 	}
 	if s.Drift != nil {
-		b.line("drift", "%s; odd check lists them, odd gate decay files one task that reads them again", s.Drift)
+		b.line("drift", "%s; odd check names them; odd gate decay files one task that reads them again, but for atoms that a person verified", s.Drift)
 	}
 	if s.Problems > 0 {
 		b.line("problems", "%s in reading the files; odd check lists them and finds more", countNoun(s.Problems, "error"))

@@ -263,7 +263,7 @@ func (v *view) countDrift() (n driftCount) {
 		switch {
 		case d.Lost && d.Gone:
 			n.Gone++
-		case d.Lost:
+		case d.Lost, d.Replaced():
 			n.Changed++
 		}
 	}

@@ -234,6 +234,31 @@ func (d Drift) Stands() bool { return !d.Lost && !d.Gone && len(d.Files) == 0 }
 // Dead reports whether no file has any of the text.
 func (d Drift) Dead() bool { return d.Lost && len(d.Here)+len(d.Files) == 0 }
 
+// Replaced reports whether the file is there without some of the text, which another file has:
+// the text was moved, or it was changed here and not in a copy.
+func (d Drift) Replaced() bool { return !d.Gone && len(d.Files) > 0 }
+
+// StillHolds returns the file of an atom that somebody compared with its drifted sources: each
+// has the blob of its file as it is now.
+func StillHolds(a *Atom, drift []Drift, files fs.FS) ([]byte, error) {
+	f, _ := a.Field("sources")
+	list := listItems(f.Value)
+	head, body := a.Bytes()[:len(a.Bytes())-len(a.Body())], a.Body()
+	for _, d := range drift {
+		b, err := fs.ReadFile(files, d.Resource)
+		if err != nil {
+			return nil, fmt.Errorf("its source %s is gone; correct its sources, or delete the atom", d.Resource)
+		}
+		m, _ := list[d.Source].(map[string]any)
+		was := valueText(m["blob"])
+		if was == "" || bytes.Count(head, []byte(was)) != 1 {
+			return nil, fmt.Errorf("its source %s has no blob of its own; write blob: %s under it", d.Resource, BlobID(b))
+		}
+		head = bytes.Replace(head, []byte(was), []byte(BlobID(b)), 1)
+	}
+	return append(slices.Clone(head), body...), nil
+}
+
 // CheckSources returns what Drifted finds as problems.
 func CheckSources(g *Graph, files fs.FS, list func() []string) []Problem {
 	var out []Problem
@@ -426,7 +451,10 @@ func (d Drift) toProblem() Problem {
 			Hint: "correct the atom and its sources, or delete it"}
 	case d.Lost:
 		return Problem{Code: codeSourceChanged, Severity: Warn, Message: fmt.Sprintf("its source %s no longer has the text that it had on %s", d.Resource, Places(d.lost)),
-			Hint: "compare the two and correct the atom; then, under this source, write as blob what git hash-object " + d.Resource + " prints"}
+			Hint: "compare the two; correct the atom, or if it holds run odd knowledge keep on it"}
+	case d.Replaced():
+		return Problem{Code: codeSourceChanged, Severity: Warn, Message: fmt.Sprintf("its source %s no longer has the text that it had on %s; the same text is at %s", d.Resource, Places(d.was), strings.Join(d.now, ", ")),
+			Hint: "if it was moved there, name that file as the source; else correct the atom by what its source says now"}
 	}
 	return Problem{Code: codeSourceMoved, Severity: Info, Message: fmt.Sprintf("the text on %s of its source %s is now at %s", Places(d.was), d.Resource, strings.Join(d.now, ", ")),
 		Hint: "it is the same text, so the atom holds; a link in it to the old place may lead nowhere"}

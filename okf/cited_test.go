@@ -65,7 +65,7 @@ func TestCheckSources(t *testing.T) {
 		{"changed", atom, map[string]string{"docs/g.md": strings.Replace(was, "and falls", "and rests", 1)}, "a.md:6 odd-source-changed its source docs/g.md no longer has the text that it had on lines 5-6"},
 		{"renamed", atom, map[string]string{"docs/w.md": "new\n" + was}, "a.md:6 odd-source-moved the text on lines 3, 5-6 of its source docs/g.md is now at docs/w.md:4, docs/w.md:6-7"},
 		{"one taken along", atom, map[string]string{"docs/g.md": "Flood: it rises.\n", "docs/w.md": "Ebb: it falls\nand falls.\n"},
-			"a.md:6 odd-source-moved the text on lines 3, 5-6 of its source docs/g.md is now at docs/g.md:1, docs/w.md:1-2"},
+			"a.md:6 odd-source-changed its source docs/g.md no longer has the text that it had on lines 3, 5-6; the same text is at docs/g.md:1, docs/w.md:1-2"},
 		{"renamed and changed", atom, map[string]string{"docs/w.md": "Flood: it rises.\n"}, "a.md:6 odd-source-gone its source docs/g.md is gone, and no other file has the text"},
 		{"in a file of another kind", atom, map[string]string{"docs/w.txt": was, ".x/w.md": was}, "a.md:6 odd-source-gone its source docs/g.md is gone, and no other file has the text"},
 		{"deprecated", cite("status: deprecated\n"), nil, ""},
