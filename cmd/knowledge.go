@@ -15,7 +15,7 @@ import (
 )
 
 func knowledgeVerb(env Env) *cli.Command {
-	return group("knowledge", "follow links between atoms, draw the graph, write index files, keep atoms whose source changed",
+	return group("knowledge", "follow links between atoms, draw the graph, write index files, confirm atoms whose source changed",
 		"odd knowledge related shore-lead\n"+
 			"odd knowledge path shore-lead customer-data\n"+
 			"odd knowledge graph --focus shore-lead\n\n"+
@@ -50,12 +50,12 @@ func knowledgeVerb(env Env) *cli.Command {
 				&cli.IntFlag{Name: "depth", Value: 2, Usage: "with --focus, go at most `N` links far; 0 is no limit"},
 				&cli.IntFlag{Name: "limit", Value: mermaidAtoms, DefaultText: "100 for mermaid, all for dot and json", Usage: "print at most `N` atoms, the nearest or those with most links; 0 is all"},
 				edgeFlag("print only"),
-			)...), keepVerb(env), indexVerb(env), canonVerb(env))
+			)...), confirmVerb(env), indexVerb(env), canonVerb(env))
 }
 
-func keepVerb(env Env) *cli.Command {
-	return verb("keep ATOM", "say that an atom holds, although a source of it changed",
-		"odd knowledge keep weather-limits\n\n"+
+func confirmVerb(env Env) *cli.Command {
+	return verb("confirm ATOM", "say that an atom holds, although a source of it changed",
+		"odd knowledge confirm weather-limits\n\n"+
 			"Compare first: odd check names the source and the lines. odd then writes into\n"+
 			"the atom's file which version of the source you compared it with. Commit it.",
 		do(env, func(c *cli.Context, env Env) error {
@@ -65,7 +65,7 @@ func keepVerb(env Env) *cli.Command {
 			}
 			f := b.openRepoFiles(c.Context)
 			if f.files == nil {
-				return usage("knowledge keep: the atoms in %s are in no git repository, so odd has no sources to compare with", b.root)
+				return usage("knowledge confirm: the atoms in %s are in no git repository, so odd has no sources to compare with", b.root)
 			}
 			drift := slices.DeleteFunc(okf.DriftedOf([]*okf.Atom{a}, f.files, f.list), okf.Drift.Stands)
 			if len(drift) == 0 {
@@ -74,7 +74,7 @@ func keepVerb(env Env) *cli.Command {
 			}
 			text, err := okf.StillHolds(a, drift, f.files)
 			if err != nil {
-				return refuse("state", "knowledge keep %s: %v", a.ID, err)
+				return refuse("state", "knowledge confirm %s: %v", a.ID, err)
 			}
 			file := filepath.Join(b.root, filepath.FromSlash(a.Path))
 			if err := renameio.WriteFile(file, text, 0o644, renameio.WithExistingPermissions()); err != nil {

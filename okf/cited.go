@@ -451,7 +451,7 @@ func (d Drift) toProblem() Problem {
 			Hint: "correct the atom and its sources, or delete it"}
 	case d.Lost:
 		return Problem{Code: codeSourceChanged, Severity: Warn, Message: fmt.Sprintf("its source %s no longer has the text that it had on %s", d.Resource, Places(d.lost)),
-			Hint: "compare the two; correct the atom, or if it holds run odd knowledge keep on it"}
+			Hint: "compare the two; correct the atom, or if it holds run odd knowledge confirm on it"}
 	case d.Replaced():
 		return Problem{Code: codeSourceChanged, Severity: Warn, Message: fmt.Sprintf("its source %s no longer has the text that it had on %s; the same text is at %s", d.Resource, Places(d.was), strings.Join(d.now, ", ")),
 			Hint: "if it was moved there, name that file as the source; else correct the atom by what its source says now"}
