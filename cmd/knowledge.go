@@ -59,14 +59,18 @@ func confirmVerb(env Env) *cli.Command {
 			"Compare first: odd check names the source and the lines. odd then writes into\n"+
 			"the atom's file which version of the source you compared it with. Commit it.",
 		do(env, func(c *cli.Context, env Env) error {
+			w, err := openWorkspace(c.Context, env)
+			if err != nil {
+				return err
+			}
+			if _, err := w.checkDecider(c.Context, "knowledge confirm", w.personPlace()); err != nil {
+				return err
+			}
 			b, a, err := readAtom(c, env, c.Args().First())
 			if err != nil {
 				return err
 			}
 			f := b.openRepoFiles(c.Context)
-			if f.files == nil {
-				return usage("knowledge confirm: the atoms in %s are in no git repository, so odd has no sources to compare with", b.root)
-			}
 			drift := slices.DeleteFunc(okf.DriftedOf([]*okf.Atom{a}, f.files, f.list), okf.Drift.Stands)
 			if len(drift) == 0 {
 				talk(env, "%s: its sources say what they said; nothing to do", a.ID)

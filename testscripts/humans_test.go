@@ -20,7 +20,7 @@ import (
 var personsActs = map[string]string{
 	"approve": "approve read-the-handbook", "reject": "reject read-the-handbook --reason no", "review --pr": "review read-the-handbook --pr", "review --each": "review read-the-handbook --each",
 	"task ready": "task ready count-the-crates", "task edit": "task edit count-the-crates --priority p1", "drain resume": "drain resume", "undo": "undo",
-	"config set": "config set session.max_turns 7", "config unset": "config unset governance.lease", "gate lease edit": "gate lease edit",
+	"knowledge confirm": "knowledge confirm tide", "config set": "config set session.max_turns 7", "config unset": "config unset governance.lease", "gate lease edit": "gate lease edit",
 	"op cancel":    "op cancel WAITS --reason no",
 	"gate framing": "gate framing --reason words", "gate commitment": "gate commitment --extend 2d", "gate evaluation": "gate evaluation --enter", "gate emergency": "gate emergency --reason fire",
 	"gate decide":        "gate decide Times --rationale r --tradeoffs t --confidence low",

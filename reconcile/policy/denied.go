@@ -90,19 +90,20 @@ func (w *walker) checkDenyTable(c call) {
 // humanActs are the verbs and flags of odd that are a person's, below the noun they
 // stand under. A test tries every act that only a person may take against them.
 var humanActs = map[string]string{
-	"gate":    "framing commitment evaluation emergency decide accept reject edit",
-	"drain":   "resume",
-	"task":    "ready edit",
-	"op":      "retry cancel",
-	"hook":    "install uninstall",
-	"handoff": "clarify revert skip merge",
-	"run":     "--override",
-	"review":  "--pr --each",
-	"config":  "set unset",
+	"gate":      "framing commitment evaluation emergency decide accept reject edit",
+	"drain":     "resume",
+	"task":      "ready edit",
+	"op":        "retry cancel",
+	"hook":      "install uninstall",
+	"handoff":   "clarify revert skip merge",
+	"run":       "--override",
+	"review":    "--pr --each",
+	"config":    "set unset",
+	"knowledge": "confirm",
 }
 
 // plainVerbs are verbs of those nouns that are no such act, whatever follows them.
-var plainVerbs = map[string]string{"task": "add list show permissions", "op": "list show diff trace prompt watch classify", "gate": "decay", "config": "list explain get", "hook": "run", "handoff": "new check show list"}
+var plainVerbs = map[string]string{"task": "add list show permissions", "op": "list show diff trace prompt watch classify", "gate": "decay", "config": "list explain get", "hook": "run", "handoff": "new check show list", "knowledge": "related backlinks expand path graph index canon"}
 
 // humanAct adds a finding where a call of odd approves, rejects, undoes, or has a noun of
 // humanActs and, behind it, one of its verbs. Flags may stand anywhere, and their values
