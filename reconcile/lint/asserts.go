@@ -378,14 +378,15 @@ func (s *suite) readText(d *delta, from side) {
 		}
 		t.skips += btoi(skips != "" && !byCondition)
 		t.ifs += btoi(skips != "" && byCondition)
+		named := testNames().MatchString(l)
 		uses := l // what a file declares for itself, it does not use yet
-		if !testNames().MatchString(l) {
+		if !named {
 			uses = declares().ReplaceAllString(l, "$1")
 		}
 		for _, w := range tokens().FindAllString(uses, -1) {
 			t.tokens[plainValue(w)]++
 		}
-		if !noCall(d.ext, mark) && !testNames().MatchString(l) {
+		if !named && !noCall(d.ext, mark) {
 			t.call(d.ext, uses)
 		}
 		t.items += btoi(tableRow().MatchString(l))
