@@ -162,9 +162,9 @@ func (b Bench) parseFiles(ctx context.Context, files []pipeline.Edit, as exec.Co
 		}
 		asked++
 		b.Say("checking: " + e.Path + " parses")
-		f, bad := b.findUnparsed(ctx, e.Path, e.After, as)
+		f, bad := findUnparsed(ctx, e.Path, e.After, as)
 		if bad && e.Before != nil {
-			_, was := b.findUnparsed(ctx, e.Path, e.Before, as)
+			_, was := findUnparsed(ctx, e.Path, e.Before, as)
 			bad = !was
 		}
 		if bad {
@@ -176,7 +176,7 @@ func (b Bench) parseFiles(ctx context.Context, files []pipeline.Edit, as exec.Co
 
 // findUnparsed is a finding where every parser of a file's language is there and refuses
 // the source.
-func (b Bench) findUnparsed(ctx context.Context, name string, src []byte, as exec.Command) (last policy.Finding, bad bool) {
+func findUnparsed(ctx context.Context, name string, src []byte, as exec.Command) (last policy.Finding, bad bool) {
 	for _, argv := range pipeline.Parsers(name) {
 		as.Argv, as.Input = argv, src
 		ctx, cancel := context.WithTimeout(ctx, parseTime)

@@ -122,7 +122,7 @@ func (q *asking) askSession(ctx context.Context, phase pipeline.Phase) (spent in
 	}
 	w.emission.Proposals = append(asked, w.emission.Proposals...)
 	if req.Step == "" {
-		d.authority().judgeEmission(w, q.c.task, req.Graph, d.By)
+		d.authority().judgeEmission(w, req.Graph, d.By)
 	}
 	return int64(w.cost - w.paid), w.verdict == board.ToReview
 }

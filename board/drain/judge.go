@@ -14,9 +14,9 @@ import (
 
 // judgeEmission merges what a session emitted, if it is to go to review. It voids the work if
 // the lease does not allow what was emitted. by is who emitted it, "odd/VERSION".
-func (a authority) judgeEmission(w *work, t board.Task, g *okf.Graph, by string) {
+func (a authority) judgeEmission(w *work, g *okf.Graph, by string) {
 	if w.verdict == board.ToReview {
-		a.mergeEmission(w, t, g, by)
+		a.mergeEmission(w, g, by)
 	}
 	if why := a.whyAstray(w); why != "" && w.verdict == board.ToReview {
 		w.voidWork("emission refused: " + why)
@@ -25,7 +25,7 @@ func (a authority) judgeEmission(w *work, t board.Task, g *okf.Graph, by string)
 
 // mergeEmission caps and merges the emitted atoms under the session's permit. One atom
 // outside the permit refuses all of them.
-func (a authority) mergeEmission(w *work, t board.Task, g *okf.Graph, by string) {
+func (a authority) mergeEmission(w *work, g *okf.Graph, by string) {
 	if w.bound.Tainted != "" {
 		var err error
 		if w.emission, err = tagOverride(w.emission); err != nil {

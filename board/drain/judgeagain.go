@@ -110,7 +110,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 	defer w.releasePermit()
 	a := &attempt{d, c, w}
 	w.grant = a.compileGrant(w.bound.Contract, w.anchor)
-	d.authority().mergeEmission(w, t, g, d.By)
+	d.authority().mergeEmission(w, g, d.By)
 	w.anchor.markRead()
 	if w.verdict == board.ToReview && m != nil {
 		return c, w, a.runChangeAgain(ctx, m)

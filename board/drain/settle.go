@@ -367,7 +367,7 @@ func (rec recorder) completeResult(p *draft, c *claim, w *work, out Outcome, ref
 		subject, title = fmt.Sprintf("board: %s was lost", out.Task), fmt.Sprintf("%s: claim lost", out.Task)
 	}
 	p.message = rec.log.message(subject, out.Reason, traced{task: c.task.ID, lease: c.leaseID, trace: out.Trace})
-	return rec.tellResult(p, c, title, resultContent(c, w, out), w)
+	return rec.tellResult(p, c, title, resultContent(c, out), w)
 }
 
 // tellResult adds to p the journal entries, gate proposals and handoffs of the sessions, and
@@ -419,7 +419,7 @@ func (rec recorder) outcomeData(c *claim, w *work, out Outcome, artifacts repo.O
 	return data
 }
 
-func resultContent(c *claim, w *work, out Outcome) string {
+func resultContent(c *claim, out Outcome) string {
 	parts := []string{fmt.Sprintf("attempt %d as %s", c.task.Attempts, c.task.Role)}
 	for _, e := range slices.Sorted(maps.Keys(out.Effects)) {
 		parts = append(parts, fmt.Sprintf("%d %s", out.Effects[e], e))

@@ -119,7 +119,7 @@ func (a *attempt) runWork(ctx context.Context) {
 		runChange(ctx, &change{asking: asking{attempt: a, req: req, brief: w.brief}})
 	} else {
 		a.runSubstrate(ctx, req)
-		a.d.authority().judgeEmission(w, a.c.task, req.Graph, a.d.By)
+		a.d.authority().judgeEmission(w, req.Graph, a.d.By)
 	}
 	if w.verdict == board.ToReview && !w.change.isProposed() {
 		a.encodeHandoff(board.Slug(a.c.task.ID))
