@@ -97,7 +97,6 @@ type stickyWriter struct {
 	err error
 }
 
-// Write implements io.Writer.
 func (s *stickyWriter) Write(b []byte) (int, error) {
 	n, err := s.Writer.Write(b)
 	if s.err == nil {

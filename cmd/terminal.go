@@ -303,7 +303,6 @@ type screen struct {
 	pager *repo.Pager // nil where it did not start
 }
 
-// Write implements io.Writer.
 func (s *screen) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -332,7 +331,6 @@ func (s *screen) leavePager() {
 // pagerStderr is standard error beside a pager: the terminal until that has it.
 type pagerStderr struct{ *screen }
 
-// Write implements io.Writer.
 func (b pagerStderr) Write(text []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

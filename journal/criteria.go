@@ -120,7 +120,6 @@ func (a anyRule) whyMissed(e Entry) string {
 	return first
 }
 
-// funcRule is a rule that is a function.
 type funcRule func(e Entry) string
 
 func (t funcRule) whyMissed(e Entry) string { return t(e) }

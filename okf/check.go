@@ -129,7 +129,6 @@ type checker struct {
 	slipped []misspelling
 }
 
-// uriRow is the uri of a row.
 type uriRow struct {
 	row int32
 	uri string

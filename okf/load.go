@@ -281,7 +281,6 @@ func listFiles(f fs.FS) (listing, error) {
 	return out, nil
 }
 
-// listedFolder is one folder of a walk.
 type listedFolder struct {
 	dir      string
 	files    []string

@@ -181,7 +181,6 @@ func openCache(cache []byte, f fs.FS) (*snapshot, error) {
 	return s, nil
 }
 
-// markLen is the length of a mark.
 const markLen = 16
 
 // setMark sets the mark of the rows: a hash of all parts.

@@ -102,7 +102,6 @@ func (t table) bucketRange(hash uint32) (from, to int) {
 // were made to collide fill one bucket, and looking one up then takes as long as the bucket.
 func hashText(s string) uint32 { return checksum(unsafeBytes(s)) }
 
-// nameKind is a kind of name that a row has.
 type nameKind uint8
 
 const (

@@ -62,7 +62,6 @@ func (p *Pages) newColumn(s board.State, limit int) column {
 	return c
 }
 
-// taskPage is a task with its history.
 type taskPage struct {
 	*board.Row
 	Path       string
@@ -246,7 +245,6 @@ func (p *Pages) addList(stem, title string, n int, lines func() []line) {
 	}
 }
 
-// atomPage is an atom with its surroundings.
 type atomPage struct {
 	*okf.Atom
 	Text      template.HTML

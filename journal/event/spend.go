@@ -72,7 +72,6 @@ type FileSum struct {
 	Alerts    map[string][]string         // month → envelopes whose alert the file records
 }
 
-// claimKey identifies a claim by its run and task.
 type claimKey struct{ run, task string }
 
 // Add returns s with further records of its file; the zero FileSum has none. The next outcome of a claim's run and

@@ -358,7 +358,6 @@ func (d *treeDir) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: d.name, Err: errors.New("is a directory")}
 }
 
-// ReadDir implements fs.ReadDirFile.
 func (d *treeDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	if n > 0 && len(d.list) == 0 {
 		return nil, io.EOF

@@ -21,7 +21,6 @@ type refUpdater struct {
 	proc *updateProcess
 }
 
-// updateProcess is one running process.
 type updateProcess struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser

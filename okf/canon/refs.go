@@ -217,7 +217,6 @@ func (l *Library) resolveRef(p *page, r ref) (RefState, Trail) {
 	return RefMissing, t
 }
 
-// allowComment is one audit-allow comment.
 type allowComment struct {
 	rule, reason string
 	line, at     int

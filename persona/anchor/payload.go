@@ -165,7 +165,6 @@ func quoteTension(text string) string {
 	return label + `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(body) + `"`
 }
 
-// payloadSection is a section of a payload.
 type payloadSection struct {
 	*payload
 	name    string

@@ -67,7 +67,6 @@ const (
 // directory where one of them belongs.
 var errIrregular = errors.New("a link or a special file stands where a plain one belongs; remove it")
 
-// errFile is a file where a directory belongs.
 var errFile = errors.New("a file stands where a directory belongs; remove it")
 
 // dir is an open directory. Its methods take slash-separated paths below it.

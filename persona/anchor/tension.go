@@ -40,7 +40,6 @@ func (t Tension) String() string {
 	return fmt.Sprintf("[%s]⇌CTX:%s[%s]→TRIGGER[%s]", t.Constraint, at, t.State, t.Trigger)
 }
 
-// tensionForm is the form of a tension, for messages.
 const tensionForm = "[CONSTRAINT]⇌CTX:path/to/file:10-20[STATE]→TRIGGER[ACTION]"
 
 // The operators of a tension, with the blanks round them.

@@ -197,7 +197,6 @@ func (m *merger) flagOpposed(said map[string][]Said, in, out string) {
 	}
 }
 
-// sourcedFinding is a finding with its source.
 type sourcedFinding struct {
 	source string
 	deliver.Finding

@@ -107,7 +107,6 @@ func (r Request) BeginTurn(ctx context.Context, spent Usage) (e Emission, ok boo
 // limit refuses a turn because a limit of the session is reached.
 type limit struct{ failure, text string }
 
-// Error implements error.
 func (l *limit) Error() string { return l.text }
 
 // boundTurns counts turns against MaxTurns and what they cost against MaxCost

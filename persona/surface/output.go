@@ -19,7 +19,6 @@ type look struct {
 	unmarked bool   // no say carried a marker
 }
 
-// text is one text of an output.
 type text struct {
 	at      string
 	kind    string // of the say it is, "" in a deliverable

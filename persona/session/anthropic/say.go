@@ -53,7 +53,6 @@ type block struct {
 	native json.RawMessage // a block as the API wrote it, sent in place of the rest
 }
 
-// MarshalJSON implements json.Marshaler.
 func (b block) MarshalJSON() ([]byte, error) {
 	if b.native != nil {
 		return b.native, nil

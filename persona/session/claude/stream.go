@@ -57,7 +57,6 @@ type event struct {
 	} `json:"rate_limit_info"`
 }
 
-// part is a part of a message.
 type part struct {
 	Type  string          `json:"type"`
 	Text  string          `json:"text"`
@@ -92,7 +91,6 @@ type result struct {
 	} `json:"permission_denials"`
 }
 
-// Write implements io.Writer.
 func (s *stream) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		line, after, whole := bytes.Cut(rest, []byte("\n"))

@@ -156,7 +156,6 @@ func (l *Line) Close() { l.client.CloseIdleConnections() }
 // moved is an answer that points elsewhere.
 type moved struct{ host string }
 
-// Error implements error.
 func (m *moved) Error() string {
 	return "the server points to " + m.host + "; write the address it really has as base_url"
 }
@@ -169,7 +168,6 @@ func hostOf(res *http.Response) string {
 	return "nowhere"
 }
 
-// errTooMuch ends an answer that is over the limit.
 var errTooMuch = errors.New("the answer is over the limit of its size")
 
 // Bound is a body that ends in tooMuch, instead of going on, where it has over
@@ -184,7 +182,6 @@ type bounded struct {
 	tooMuch error
 }
 
-// Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, b.tooMuch

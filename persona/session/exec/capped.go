@@ -24,7 +24,6 @@ type capped struct {
 	full func() // called once, at the first byte too many; may be nil
 }
 
-// Write implements io.Writer.
 func (c *capped) Write(p []byte) (int, error) {
 	keep := min(len(p), c.max-c.b.Len())
 	c.b.Write(p[:keep])

@@ -119,7 +119,6 @@ type Fault struct {
 	Charged bool
 }
 
-// Error implements error.
 func (f *Fault) Error() string { return string(f.Class) + ": " + f.Detail }
 
 // Price is what a model costs, in micro-USD for a million tokens of each kind.

@@ -61,7 +61,6 @@ type input struct {
 	l *link
 }
 
-// Write implements io.Writer.
 func (i input) Write(b []byte) (int, error) {
 	n, err := i.WriteCloser.Write(b)
 	if err != nil {
@@ -72,7 +71,6 @@ func (i input) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (i input) Close() error {
 	i.l.mu.Lock()
 	i.l.left = i.l.left || !i.l.deaf
@@ -281,7 +279,6 @@ type narrow struct {
 	next                http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper.
 func (n *narrow) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Host != n.host || r.URL.Scheme != n.scheme {
 		return nil, faultf("handshake", "it points to %s; write the address it really has as url", r.URL.Host)
@@ -302,5 +299,4 @@ func (n *narrow) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// errTooMuch ends an answer that is over the limit.
 var errTooMuch = errors.New("the answer is over the limit of its size; raise max_bytes if that is right")

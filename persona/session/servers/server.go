@@ -31,7 +31,6 @@ const (
 // codeRefused is the protocol's code for an error that is the client's own.
 const codeRefused = -32000
 
-// server is one server of a session.
 type server struct {
 	spec  Spec
 	o     Options
@@ -96,7 +95,6 @@ func (s *server) openAndList(ctx context.Context) {
 // fault is why a server is lost.
 type fault struct{ code, text string }
 
-// Error implements error.
 func (f *fault) Error() string { return f.text }
 
 // Code is one of the package's codes.

@@ -49,7 +49,6 @@ type call struct {
 // failure is a call that was let through and came to nothing.
 type failure struct{ code, text string }
 
-// Error implements error.
 func (f *failure) Error() string { return f.text }
 
 func failWith(code, format string, args ...any) error {

@@ -16,7 +16,6 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// outsideTree is the code of what is not in the tree.
 const outsideTree = "path_outside_repo"
 
 // tree is where the session reads and writes: its desk, or the pinned base alone,
