@@ -46,7 +46,7 @@ type File struct {
 // Files returns the journal files of the bundle f, in order. Their places are their names.
 func Files(f fs.FS) ([]File, error) {
 	var out []File
-	err := Walk(f, func(file string, b []byte) error {
+	err := walkFiles(f, func(file string, b []byte) error {
 		out = append(out, File{file, file, b})
 		return nil
 	})
@@ -83,7 +83,7 @@ func (r Registry) Book(files []File) *Book {
 		for _, p := range problems {
 			b.Read = append(b.Read, Located{f.Place, p.Line, p.Message})
 		}
-		day, _ := DateOf(f.Name)
+		day, _ := dateOf(f.Name)
 		for _, e := range entries {
 			n := Noted{Entry: e, Name: Name{f.Name, e.Line}, Place: f.Place, Date: day}
 			b.byName[n.Name] = len(b.Entries)

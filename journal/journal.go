@@ -176,10 +176,10 @@ func Path(date time.Time, slug string) string {
 	return path.Join("journal", date.UTC().Format(time.DateOnly)+"-"+name+".tsv")
 }
 
-// Walk calls visit with every journal file of the bundle f, journal/*.tsv, in the order of their names, which begin
+// walkFiles calls visit with every journal file of the bundle f, journal/*.tsv, in the order of their names, which begin
 // with the date. It stops at the first error and prefixes it with the file's path. A bundle without a journal has
 // no files.
-func Walk(f fs.FS, visit func(file string, b []byte) error) error {
+func walkFiles(f fs.FS, visit func(file string, b []byte) error) error {
 	list, err := fs.ReadDir(f, "journal")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -267,13 +267,13 @@ func TestWalk(t *testing.T) {
 	t.Parallel()
 	f := fstest.MapFS{"journal/b.tsv": {}, "journal/a.tsv": {}, "journal/README.md": {}, "journal/x/c.tsv": {}}
 	var got []string
-	if err := Walk(f, func(file string, _ []byte) error { got = append(got, file); return nil }); err != nil {
+	if err := walkFiles(f, func(file string, _ []byte) error { got = append(got, file); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{"journal/a.tsv", "journal/b.tsv"}, got); d != "" {
 		t.Error(d)
 	}
-	if err := Walk(fstest.MapFS{}, nil); err != nil {
+	if err := walkFiles(fstest.MapFS{}, nil); err != nil {
 		t.Errorf("without a journal: %v", err)
 	}
 }
@@ -356,7 +356,7 @@ func TestLevel(t *testing.T) {
 		score, max int
 		want       string
 	}{{5, 5, "strong"}, {4, 5, "adequate"}, {3, 5, "adequate"}, {2, 5, "weak"}, {1, 5, "insufficient"}, {4, 4, "strong"}, {3, 4, "adequate"}, {2, 4, "weak"}, {1, 4, "insufficient"}} {
-		if got := Level(c.score, c.max); got != c.want {
+		if got := levelOf(c.score, c.max); got != c.want {
 			t.Errorf("%d of %d is %s, want %s", c.score, c.max, got, c.want)
 		}
 	}

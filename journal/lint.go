@@ -24,7 +24,7 @@ func (r Registry) Lint(name string, b []byte) ([]Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := DateOf(name); err != nil {
+	if _, err := dateOf(name); err != nil {
 		problems = append(problems, Problem{Line: 1, Message: err.Error()})
 	}
 	if all := splitRows(b); len(all) > 0 {
@@ -44,9 +44,9 @@ func (r Registry) Lint(name string, b []byte) ([]Problem, error) {
 // fileNames matches YYYY-MM-DD-slug.tsv.
 var fileNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-[A-Za-z0-9._-]+\.tsv$`) })
 
-// DateOf returns the date in a journal file's name. A name that is not YYYY-MM-DD-slug.tsv, or has an impossible
+// dateOf returns the date in a journal file's name. A name that is not YYYY-MM-DD-slug.tsv, or has an impossible
 // date, is an error.
-func DateOf(name string) (time.Time, error) {
+func dateOf(name string) (time.Time, error) {
 	base := path.Base(name)
 	m := fileNames().FindStringSubmatch(base)
 	if m == nil {
@@ -75,7 +75,7 @@ func (r Registry) checkConventions(e Entry) []Problem {
 	if errScore != nil || errMost != nil || score > most || score < 0 {
 		return out
 	}
-	if want := Level(score, most); e.Level != want {
+	if want := levelOf(score, most); e.Level != want {
 		warn("quality %d of %d is %s, not %q", score, most, want, e.Level)
 	}
 	if q := r.Score(e); len(e.More) > 0 && q.Max > 0 && (q.Score != score || q.Max != most) {

@@ -47,7 +47,7 @@ func (r Registry) Score(e Entry) Quality {
 	if q.Max == 0 {
 		return q
 	}
-	q.Level = Level(q.Score, q.Max)
+	q.Level = levelOf(q.Score, q.Max)
 	if q.Level == "weak" || q.Level == "insufficient" {
 		q.Status = "draft"
 	}
@@ -70,9 +70,9 @@ func (q Quality) String() string {
 	return fmt.Sprintf("%d of %d, %s, %s", q.Score, q.Max, q.Level, q.Status)
 }
 
-// Level names a score out of max by the formula of canon: strong for all of it, adequate from three fifths, weak from
+// levelOf names a score out of max by the formula of canon: strong for all of it, adequate from three fifths, weak from
 // two fifths, insufficient below.
-func Level(score, max int) string {
+func levelOf(score, max int) string {
 	switch {
 	case score >= max:
 		return "strong"

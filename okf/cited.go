@@ -279,7 +279,7 @@ func CheckSources(g *Graph, files fs.FS, list func() []string) []Problem {
 // reads only the files that a source names. If a file no longer has a text, Drifted looks
 // for it in the files of list with the same extension; nil lists them all.
 func Drifted(g *Graph, files fs.FS, list func() []string) []Drift {
-	return findDrifts(slices.Concat(Gather(g, func(string) bool { return true }, readCitations)...), files, list)
+	return findDrifts(slices.Concat(gatherAtoms(g, func(string) bool { return true }, readCitations)...), files, list)
 }
 
 // DriftedOf is [Drifted] for these atoms alone.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Gather reads the atoms that OfType makes, each as if it were the only one, and
+// gatherAtoms reads the atoms that OfType makes, each as if it were the only one, and
 // makes none for keeps; of a bundle that changed since its cache was made too.
 func TestGatherReadsWhatOfTypeMakes(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestGatherReadsWhatOfTypeMakes(t *testing.T) {
 	same := func(g *Graph, n int) {
 		t.Helper()
 		before := made(g)
-		got := Gather(g, fits, tell)
+		got := gatherAtoms(g, fits, tell)
 		if n := made(g) - before; n > 0 || before > 10 {
 			t.Errorf("%d atoms were made beside %d", n, before)
 		}

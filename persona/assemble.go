@@ -77,7 +77,7 @@ func newItem(a *okf.Atom) Item {
 
 func compareItems(a, b Item) int {
 	return cmp.Or(
-		cmp.Compare(slices.Index(Sections(), a.Section), slices.Index(Sections(), b.Section)),
+		cmp.Compare(slices.Index(allSections(), a.Section), slices.Index(allSections(), b.Section)),
 		cmp.Compare(edgeRank(a.lastEdge()), edgeRank(b.lastEdge())),
 		cmp.Compare(a.ID, b.ID),
 	)

@@ -87,8 +87,8 @@ const (
 	Other      Section = "Other" // left out of the document when empty
 )
 
-// Sections lists the sections that hold items, in document order.
-func Sections() []Section {
+// allSections lists the sections that hold items, in document order.
+func allSections() []Section {
 	return []Section{Teams, Runbooks, Guardrails, Systems, Artifacts, Terms, Decisions, Other}
 }
 

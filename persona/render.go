@@ -37,7 +37,7 @@ func (p Persona) Markdown(g *okf.Graph, inline bool) []byte {
 	p.writeItem(&b, p.Role)
 	bodies := p.bodiesOf(g, inline)
 	p.writeBody(&b, p.Role, bodies)
-	for _, s := range Sections() {
+	for _, s := range allSections() {
 		p.writeSection(&b, s, bodies)
 	}
 	fmt.Fprint(&b, "\n## Gaps\n\n")
@@ -233,7 +233,7 @@ func (p Persona) Mermaid() []byte {
 	fmt.Fprintf(&b, "  role([\"%s\"])\n", okf.MermaidText(okf.OneLine(p.Role.Title)))
 	var hops []okf.Hop
 	n := 0
-	for _, s := range Sections() {
+	for _, s := range allSections() {
 		items := p.itemsIn(s)
 		if len(items) == 0 {
 			continue

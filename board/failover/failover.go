@@ -55,9 +55,9 @@ const (
 	steady = 45 * time.Second
 )
 
-// Penalty is how long a substrate is left alone after n failures in a row, of
+// penaltyFor is how long a substrate is left alone after n failures in a row, of
 // which the last was of this class; 0 for none.
-func Penalty(class session.Class, n int) time.Duration {
+func penaltyFor(class session.Class, n int) time.Duration {
 	base, most := row(class)
 	d := base * time.Second
 	for range max(n, 1) - 1 {
@@ -122,7 +122,7 @@ func (c *Condition) take(t Try) {
 	switch {
 	case t.Class != "":
 		c.Failures++
-		c.Class, c.Good, c.Until = t.Class, 0, t.At.Add(Penalty(t.Class, c.Failures))
+		c.Class, c.Good, c.Until = t.Class, 0, t.At.Add(penaltyFor(t.Class, c.Failures))
 	case !t.Good || c.Failures == 0:
 	default:
 		if c.Good++; c.Good == 1 {

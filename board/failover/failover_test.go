@@ -22,12 +22,12 @@ func TestPenalty(t *testing.T) {
 		session.Content: {}, session.ContextOverflow: {}, "": {}, "no such class": {},
 	} {
 		for i, s := range want {
-			if got := Penalty(class, i+1); got != time.Duration(s)*time.Second {
+			if got := penaltyFor(class, i+1); got != time.Duration(s)*time.Second {
 				t.Errorf("%s, %d in a row: %v, want %ds", class, i+1, got, s)
 			}
 		}
 	}
-	if got := Penalty(session.RateLimited, 1<<40); got != 2*time.Minute {
+	if got := penaltyFor(session.RateLimited, 1<<40); got != 2*time.Minute {
 		t.Errorf("very often: %v", got)
 	}
 }

@@ -309,7 +309,7 @@ func (d *pendingAct) checkLease() {
 			d.refuse("lease", "", "%s: %s", d.Kind, p)
 		}
 	}
-	if most := Limit(l.Horizon); d.Kind == "draft" && most > 0 && l.ExpiresAt.Sub(d.Now) > most {
+	if most := horizons[l.Horizon]; d.Kind == "draft" && most > 0 && l.ExpiresAt.Sub(d.Now) > most {
 		d.refuse("lease", "", "draft: lease.expires_at: %s is more than %d days away, the limit of the horizon %q", formatTime(l.ExpiresAt), most/day, l.Horizon)
 	}
 	if d.Gate != "" && d.chain.isSuspended(l.ID) && l.ExpiresAt.After(d.before.Lease.ExpiresAt) {
@@ -341,7 +341,7 @@ func (d *pendingAct) addDecision() {
 		d.refuse("decision", "", "%s: %s", d.Kind, why)
 	}
 	var err error
-	if d.decisions, d.decided, err = AppendDecision(d.slow.Decisions, made); err != nil {
+	if d.decisions, d.decided, err = appendDecision(d.slow.Decisions, made); err != nil {
 		d.refuse("decision", sayDecision, "%s: %v", d.Kind, err)
 	}
 }

@@ -14,9 +14,9 @@ type Write struct {
 	Acts   []string // "" for any
 }
 
-// Writes returns the matrix of what each gate may write. Every gate commit also holds its
+// gateWrites returns the matrix of what each gate may write. Every gate commit also holds its
 // row of gates.jsonl, and may hold dispositions of proposals.
-func Writes() []Write {
+func gateWrites() []Write {
 	return []Write{
 		{Framing, "lease", acts[Framing]},
 		{Framing, "decisions", []string{"draft", "renew"}}, // only with the act that locks the frame
@@ -36,7 +36,7 @@ func Writes() []Write {
 
 // May reports whether an act at a gate may write an object.
 func May(g Gate, act, object string) bool {
-	return slices.Contains(acts[g], act) && slices.ContainsFunc(Writes(), func(w Write) bool {
+	return slices.Contains(acts[g], act) && slices.ContainsFunc(gateWrites(), func(w Write) bool {
 		return w.Gate == g && w.Object == object && (len(w.Acts) == 0 || slices.Contains(w.Acts, act))
 	})
 }

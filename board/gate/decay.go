@@ -87,7 +87,7 @@ func Decay(s Signs) []Proposal {
 		p.Reason, p.Key = cleanLine(p.Reason, maxReason), cleanLine(p.Key, maxKey)
 		p.Source = cmp.Or(p.Source, DecayManager)
 	}
-	slices.SortStableFunc(out, Compare)
+	slices.SortStableFunc(out, compareProposals)
 	return out
 }
 

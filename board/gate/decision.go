@@ -102,10 +102,10 @@ var dateLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // sayDecision is the way out for a decision that says too little.
 const sayDecision = "give --rationale, --tradeoffs and --confidence"
 
-// AppendDecision returns b with d as its last line. It fills in the id and checks d as
+// appendDecision returns b with d as its last line. It fills in the id and checks d as
 // ReadDecisions does. It also refuses a revisit trigger that looks like a date and is none,
 // because that would never come.
-func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
+func appendDecision(b []byte, d Decision) ([]byte, Decision, error) {
 	before, err := ReadDecisions(b)
 	if err != nil {
 		return nil, Decision{}, err
@@ -166,7 +166,7 @@ func Decide(s Slow, made Decision, by string, now time.Time) (Outcome, error) {
 	if last.Gate == Emergency {
 		d.refuse("decision", "run odd gate framing first", "decide: an emergency takes its decision with it, and no other")
 	}
-	b, written, err := AppendDecision(s.Decisions, made)
+	b, written, err := appendDecision(s.Decisions, made)
 	if err != nil {
 		d.refuse("decision", sayDecision, "decide: %v", err)
 	}

@@ -103,9 +103,9 @@ var transitions = map[Gate]map[Stance][]Stance{
 // evaluation to evaluation, so there a person must say whether work goes on.
 var defaultStances = map[Gate]Stance{Framing: Sensemaking, Commitment: Execution, EvaluationGate: Evaluation, Emergency: Sensemaking}
 
-// Next returns the stance that a gate leads to; to "" takes the default. If the gate does
+// stanceAfter returns the stance that a gate leads to; to "" takes the default. If the gate does
 // not lead there, the error names the stances it leads to.
-func Next(from Stance, g Gate, to Stance) (Stance, error) {
+func stanceAfter(from Stance, g Gate, to Stance) (Stance, error) {
 	rows, ok := transitions[g]
 	if !ok {
 		return "", fmt.Errorf("unknown gate %q; %s", g, didYouMean(string(g), toStrings(Gates())))
@@ -126,10 +126,10 @@ func Next(from Stance, g Gate, to Stance) (Stance, error) {
 	return "", fmt.Errorf("the %s gate from %s leads to %s, not to %s", g, from, may, to)
 }
 
-// nextStance is Next for an act at the gate.
+// nextStance is stanceAfter for an act at the gate.
 func nextStance(from Stance, g Gate, act string, to Stance) (Stance, error) {
 	if act != Acknowledge {
-		return Next(from, g, to)
+		return stanceAfter(from, g, to)
 	}
 	if to != "" && to != from {
 		return "", fmt.Errorf("%s leaves the stance as it is, %s", act, from)

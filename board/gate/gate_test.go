@@ -24,7 +24,7 @@ func TestNextIsTheTable(t *testing.T) {
 				if to == "" {
 					target = defaults[g]
 				}
-				got, err := Next(from, g, to)
+				got, err := stanceAfter(from, g, to)
 				if ok := slices.Contains(allowed, string(target)); ok != (err == nil) || ok && got != target || !ok && got != "" {
 					t.Errorf("Next(%s, %s, %q) = %q, %v; allowed are %v", from, g, to, got, err, allowed)
 				}
@@ -47,7 +47,7 @@ func TestNextSaysTheWayOut(t *testing.T) {
 		{"dreaming", Framing, "", `unknown stance "dreaming"; one of sensemaking, discovery, execution, evaluation`},
 		{Execution, Framing, "discovry", `unknown stance "discovry"; did you mean "discovery"?`},
 	} {
-		if _, err := Next(c.from, c.g, c.to); err == nil || err.Error() != c.want {
+		if _, err := stanceAfter(c.from, c.g, c.to); err == nil || err.Error() != c.want {
 			t.Errorf("Next(%s, %s, %q): %v, want %s", c.from, c.g, c.to, err, c.want)
 		}
 	}

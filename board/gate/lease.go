@@ -38,7 +38,7 @@ type Lease struct {
 	ExpiresAt     time.Time // UTC; at this instant the lease is over
 	MaxTasks      int       // 20 by default; what is used is counted from the ledger
 	Milestone     []string  // task ids; the lease ends once all are done
-	Signals       []string  // of LeaseSignals; while a proposal about the lease is open that has one, no task runs
+	Signals       []string  // of leaseSignals; while a proposal about the lease is open that has one, no task runs
 	Budget        int64     // micro-USD; 0 is no limit
 	Scope         Scope
 }
@@ -58,14 +58,10 @@ type File struct {
 	Lease   Lease
 }
 
-// horizons are how long each kind of commitment may last.
+// horizons are the longest times from activation to expiry, by horizon.
 var horizons = map[string]time.Duration{"short": 3 * day, "mid": 14 * day, "long": 60 * day}
 
 const day = 24 * time.Hour
-
-// Limit returns the longest time from activation to expiry under a horizon, 0 for an unknown
-// one.
-func Limit(horizon string) time.Duration { return horizons[horizon] }
 
 // Problem is one thing wrong with a lease, at a key of lease.toml.
 type Problem struct{ Field, Text string }
@@ -100,8 +96,8 @@ func (l Lease) Check(ready bool) []Problem {
 	c.checkWords("lease.milestone", l.Milestone)
 	c.checkWords("lease.signals", l.Signals)
 	for _, s := range l.Signals {
-		if !slices.Contains(LeaseSignals(), s) {
-			c.addProblem("lease.signals", "unknown signal %q; %s", s, didYouMean(s, LeaseSignals()))
+		if !slices.Contains(leaseSignals(), s) {
+			c.addProblem("lease.signals", "unknown signal %q; %s", s, didYouMean(s, leaseSignals()))
 		}
 	}
 	c.checkScope(l.Scope)
@@ -216,7 +212,7 @@ type Work struct{ ID, Title, Kind string }
 // of the draft.
 func DraftOf(now time.Time, p Plan) File {
 	l := Lease{
-		ID: p.ID, State: Draft, Horizon: "short", ExpiresAt: now.UTC().Truncate(time.Second).Add(Limit("short")), MaxTasks: 20, Budget: p.Budget,
+		ID: p.ID, State: Draft, Horizon: "short", ExpiresAt: now.UTC().Truncate(time.Second).Add(horizons["short"]), MaxTasks: 20, Budget: p.Budget,
 		Frame:         "Find out what is worth doing next and file it as tasks.",
 		Success:       []string{"The next tasks are on the board, each with what would show that it is done."},
 		NonGoals:      []string{"Work that is not on the board.", "Changes outside the paths of this lease."},

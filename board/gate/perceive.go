@@ -189,7 +189,7 @@ func (s Signs) perceive() (out []Proposal) {
 		}
 	}
 	for _, kind := range s.kindsDecided() {
-		good, bad := Streaks(l.Results, kind)
+		good, bad := countStreaks(l.Results, kind)
 		alone := l.LandsAlone != nil && l.LandsAlone(kind)
 		switch {
 		case good >= graduateRun && !alone:
@@ -207,7 +207,7 @@ func (s Signs) contrastLease(add func(name, mark string, sev Severity, g Gate, n
 	if s.File.Lease.State != Active {
 		return
 	}
-	held := HeldBack(s.File.Stance, s.Lately.Ready)
+	held := heldBack(s.File.Stance, s.Lately.Ready)
 	if n := len(held); n >= gapLeast && n == len(s.Lately.Ready) {
 		add("stance", Digest(workIDs(held)), Low, gateFor(held[0].Kind), n, "all %d ready tasks wait for another stance than %s: %s", n, s.File.Stance, joinFirst3(workIDs(held)))
 	}
@@ -227,8 +227,8 @@ func gateFor(kind string) Gate {
 	return Framing
 }
 
-// HeldBack returns the tasks whose kinds do not run in a stance.
-func HeldBack(s Stance, ready []Work) []Work {
+// heldBack returns the tasks whose kinds do not run in a stance.
+func heldBack(s Stance, ready []Work) []Work {
 	return slices.DeleteFunc(slices.Clone(ready), func(w Work) bool { return slices.Contains(Kinds(s), w.Kind) })
 }
 
@@ -264,9 +264,9 @@ func (s Signs) kindsDecided() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// Streaks returns how many of the last results of a kind were accepted in a row, and how many
+// countStreaks returns how many of the last results of a kind were accepted in a row, and how many
 // were rejected; one of them is 0.
-func Streaks(results []Result, kind string) (accepted, rejected int) {
+func countStreaks(results []Result, kind string) (accepted, rejected int) {
 	for _, r := range slices.Backward(results) {
 		switch {
 		case r.Kind != kind:
@@ -283,7 +283,7 @@ func Streaks(results []Result, kind string) (accepted, rejected int) {
 
 // Distrusted reports a kind whose last three results or more were rejected.
 func Distrusted(results []Result, kind string) bool {
-	_, rejected := Streaks(results, kind)
+	_, rejected := countStreaks(results, kind)
 	return rejected >= distrustMiss
 }
 
@@ -304,8 +304,8 @@ func signalName(key string) string {
 	return key
 }
 
-// LeaseSignals returns the names of signals on which a lease may end.
-func LeaseSignals() []string {
+// leaseSignals returns the names of signals on which a lease may end.
+func leaseSignals() []string {
 	return []string{"blocked", "drifting", "failures", "limits", "lost-sources", "outages", "overrides", "pacing", "progress-silent", "rejected", "said", "scope", "tangent"}
 }
 

@@ -42,8 +42,8 @@ const (
 	TaskAgent      Source = "task_agent"
 )
 
-// Sources returns them in order of priority.
-func Sources() []Source {
+// allSources returns them in order of priority.
+func allSources() []Source {
 	return []Source{UserSignal, DecayManager, Perception, ContinuousEval, TaskAgent}
 }
 
@@ -73,13 +73,13 @@ const (
 	maxKey    = 300
 )
 
-// Compare orders proposals by severity, then source, then time, to the millisecond that an
+// compareProposals orders proposals by severity, then source, then time, to the millisecond that an
 // id holds. Proposals of the same millisecond are equal, so a stable sort keeps the order
 // they were made in.
-func Compare(a, b Proposal) int {
+func compareProposals(a, b Proposal) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(Severities(), a.Severity), slices.Index(Severities(), b.Severity)),
-		cmp.Compare(slices.Index(Sources(), a.Source), slices.Index(Sources(), b.Source)),
+		cmp.Compare(slices.Index(allSources(), a.Source), slices.Index(allSources(), b.Source)),
 		a.TS.Compare(b.TS),
 		cmp.Compare(a.idTime(), b.idTime()),
 	)
@@ -96,7 +96,7 @@ var (
 // checkProposal checks one proposal without the others.
 func (p Proposal) checkProposal() error {
 	errs := []error{
-		checkKnown("source", p.Source, Sources()), checkKnown("severity", p.Severity, Severities()), checkKnown("gate", p.Gate, Gates()),
+		checkKnown("source", p.Source, allSources()), checkKnown("severity", p.Severity, Severities()), checkKnown("gate", p.Gate, Gates()),
 		checkID(p.ID), checkMoment(p.TS), checkText("reason", p.Reason, maxReason), checkText("key", p.Key, maxKey), p.checkReport(),
 	}
 	for _, about := range [][2]string{{"lease", p.Lease}, {"task", p.Task}, {"run", p.Run}} {
@@ -236,7 +236,7 @@ func (b *Buffer) ReadProposals(text []byte) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(next.Proposals, Compare)
+	slices.SortStableFunc(next.Proposals, compareProposals)
 	*b = next
 	return nil
 }

@@ -122,7 +122,7 @@ func TestOpenOrder(t *testing.T) {
 	var want []string
 	var all []Proposal
 	for _, sev := range Severities() {
-		for _, src := range Sources() {
+		for _, src := range allSources() {
 			for _, at := range []time.Time{nine, nine.Add(time.Second)} {
 				for range 2 {
 					id := fmt.Sprintf("P-%03d", len(want))
@@ -305,7 +305,7 @@ func TestOrderFree(t *testing.T) {
 			} else {
 				ids++
 				p := newProposal(fmt.Sprintf("P-%d", ids), rapid.StringMatching("[a-c]").Draw(t, "key"))
-				p.Severity, p.Source = rapid.SampledFrom(Severities()).Draw(t, "severity"), rapid.SampledFrom(Sources()).Draw(t, "source")
+				p.Severity, p.Source = rapid.SampledFrom(Severities()).Draw(t, "severity"), rapid.SampledFrom(allSources()).Draw(t, "source")
 				next, _, _, err := b.appendProposal(files[w], p)
 				files[w] = must(next, err)
 			}

@@ -69,7 +69,7 @@ func (b Buffer) withFile(file []byte) (Buffer, error) {
 	for _, d := range b.Dispositions {
 		own.keepEarlier(d)
 	}
-	slices.SortStableFunc(own.Proposals, Compare)
+	slices.SortStableFunc(own.Proposals, compareProposals)
 	return own, nil
 }
 
@@ -78,7 +78,7 @@ func (b Buffer) withFile(file []byte) (Buffer, error) {
 // emergency, which stops the drain.
 func (b Buffer) AppendAll(file []byte, ps []Proposal, room int) ([]byte, []Proposal, error) {
 	sorted := slices.Clone(ps)
-	slices.SortStableFunc(sorted, Compare)
+	slices.SortStableFunc(sorted, compareProposals)
 	alarm := b.Emergency() != ""
 	var done []Proposal
 	for _, p := range sorted {
@@ -129,7 +129,7 @@ func (b Buffer) AppendDisposition(file []byte, d Disposition) ([]byte, error) {
 func (b Buffer) Unheard(ps []Proposal) []Proposal {
 	answered, open := map[string]bool{}, map[[2]string]bool{}
 	about := func(p Proposal) [2]string {
-		if slices.Contains(LeaseSignals(), signalName(p.Key)) {
+		if slices.Contains(leaseSignals(), signalName(p.Key)) {
 			return [2]string{keyClass(p.Key), p.Lease}
 		}
 		return [2]string{keyClass(p.Key)}

@@ -94,13 +94,13 @@ var (
 	refusable = append([]Phase{Blocked}, stoppable...)
 )
 
-// Endings lists the endings.
-func Endings() []Phase {
+// endingPhases lists the endings.
+func endingPhases() []Phase {
 	return []Phase{Complete, Blocked, Cancelled, Expired, FailedPermanent, Postmortem}
 }
 
 // Ends reports an ending.
-func (p Phase) Ends() bool { return slices.Contains(Endings(), p) }
+func (p Phase) Ends() bool { return slices.Contains(endingPhases(), p) }
 
 // Next lists where an op in p may go, its own phase first where it may be tried
 // again, endings last. An ending, and a word that is no phase, leads nowhere.

@@ -14,7 +14,7 @@ import (
 var update = flag.Bool("update", false, "write the goldens")
 
 // everywhere is every phase and ending.
-func everywhere() []Phase { return append(phases(), Endings()...) }
+func everywhere() []Phase { return append(phases(), endingPhases()...) }
 
 // TestTheWholeSquare tries every move there could be against a picture of those there are.
 func TestTheWholeSquare(t *testing.T) {

@@ -271,7 +271,7 @@ func TestClocks(t *testing.T) {
 func TestANoteIsTidyAndShort(t *testing.T) {
 	t.Parallel()
 	tidy := func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }
-	got := Note("a\n  b \xff hunter2 "+strings.Repeat("ü", 400), tidy)
+	got := noteText("a\n  b \xff hunter2 "+strings.Repeat("ü", 400), tidy)
 	if len(got) > maxNote || !strings.HasPrefix(got, "a b \uFFFD [redacted] ü") || !strings.HasSuffix(got, "ü…") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}

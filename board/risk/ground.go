@@ -206,7 +206,7 @@ func GatePolicy(r *repo.Repo, base repo.OID, t board.Task, law config.Config) li
 // Rules is the hash of all that a change of the task on base is judged by; an
 // approval is bound to it.
 func Rules(r *repo.Repo, base repo.OID, t board.Task, law config.Config) string {
-	return hashRules(lint.RulesHash(GatePolicy(r, base, t, law)), pipeline.RulesHash(Policy(law)))
+	return hashRules(lint.RulesHash(GatePolicy(r, base, t, law)), pipeline.RulesHash(riskPolicy(law)))
 }
 
 func hashRules(gate, risk string) string {
@@ -226,7 +226,7 @@ func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, m
 	for _, f := range beside {
 		at.Texts = append(at.Texts, f.Before)
 	}
-	j.Risk = pipeline.Assess(g.evidenceOf(files), Policy(g.Law), at)
+	j.Risk = pipeline.Assess(g.evidenceOf(files), riskPolicy(g.Law), at)
 	j.Rules = hashRules(j.Gate.RulesHash, j.Risk.Rules)
 	return j, nil
 }
@@ -237,7 +237,7 @@ func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, m
 func (g *Ground) Foresee(now time.Time, substrate string) (v pipeline.Verdict, meant int) {
 	e := g.evidenceOf(meantFiles(g.all.Base, g.all.Scope, g.Law.Root))
 	at := pipeline.Situation{Now: now, Substrate: substrate, Made: pipeline.Made{Seen: !Opaque(substrate)}, Past: Past(g.Past, g.Law, now)}
-	return pipeline.Foresee(e, Policy(g.Law), at), len(e.Files)
+	return pipeline.Foresee(e, riskPolicy(g.Law), at), len(e.Files)
 }
 
 // meantFiles are the files that globs mean among those of a base, as if each were

@@ -24,8 +24,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/lint"
 )
 
-// Policy is what odd.toml says about the risk of a change.
-func Policy(c config.Config) pipeline.Policy {
+// riskPolicy is what odd.toml says about the risk of a change.
+func riskPolicy(c config.Config) pipeline.Policy {
 	p := c.Pipeline
 	pol := pipeline.Policy{
 		MinTier: pipeline.Tier(p.MinTier), Observe: p.Autonomy == "observe", Core: p.Core, Protected: p.Protected, Security: p.Security,

@@ -213,7 +213,7 @@ func TestMeant(t *testing.T) {
 	}
 	for autonomy, want := range map[string]bool{"observe": true, "act": false} {
 		law := config.Default()
-		if law.Pipeline.Autonomy = autonomy; Policy(law).Observe != want {
+		if law.Pipeline.Autonomy = autonomy; riskPolicy(law).Observe != want {
 			t.Errorf("%s: observe is not %v", autonomy, want)
 		}
 	}

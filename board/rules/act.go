@@ -129,8 +129,8 @@ func (a *Act) ParentBlobs(f *File) []repo.OID {
 	return out
 }
 
-// TaskState returns the state that a task atom names, "" for any other atom.
-func TaskState(a *okf.Atom) board.State {
+// taskState returns the state that a task atom names, "" for any other atom.
+func taskState(a *okf.Atom) board.State {
 	if !IsTask(a) {
 		return ""
 	}

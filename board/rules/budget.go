@@ -121,7 +121,7 @@ func (j *judge) checkReserved() {
 		return
 	}
 	for _, f := range j.Files {
-		if TaskState(f.Is) != board.InProgress || TaskState(f.Was) == board.InProgress || f.Was == nil {
+		if taskState(f.Is) != board.InProgress || taskState(f.Was) == board.InProgress || f.Was == nil {
 			continue
 		}
 		if !slices.ContainsFunc(j.Lines, func(l Line) bool {
@@ -282,7 +282,7 @@ func (m *spendJudge) checkReservation(r event.Record, left budget.MicroUSD) stri
 		return m.checkSessionReservation(r, left)
 	}
 	for _, f := range m.Files {
-		if !IsTask(f.Is) || string(f.Is.ID) != r.Task || TaskState(f.Was) == board.InProgress || TaskState(f.Is) != board.InProgress {
+		if !IsTask(f.Is) || string(f.Is.ID) != r.Task || taskState(f.Was) == board.InProgress || taskState(f.Is) != board.InProgress {
 			continue
 		}
 		t, err := board.Parse(f.Is)

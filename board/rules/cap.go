@@ -43,7 +43,7 @@ func judgeCap(j *judge) {
 
 // checkHumanStamps reports a verified entry of a person that a machine's commit adds.
 func (j *judge) checkHumanStamps(f *File) {
-	if j.Kind == Sync && TaskState(f.Was) == board.Review && TaskState(f.Is) == board.Done {
+	if j.Kind == Sync && taskState(f.Was) == board.Review && taskState(f.Is) == board.Done {
 		return // invariant 3 checks the one entry it may write
 	}
 	for _, by := range humanStamps(f.Is) {

@@ -29,7 +29,7 @@ func judgeGate(j *judge) {
 		why = cmp.Or(why, j.checkEndorsement(f))
 		if why != "" {
 			j.addFinding(f.Path, f.Is.Line("state"), "%s", why)
-			if TaskState(f.Is) == board.Done && j.cause == "" {
+			if taskState(f.Is) == board.Done && j.cause == "" {
 				j.cause = j.doneCause(string(f.Is.ID))
 			}
 		}
@@ -45,7 +45,7 @@ func (j *judge) checkMove(f *File) string {
 	if j.Kind != Person {
 		return j.checkMachineMove(f)
 	}
-	if TaskState(f.Is) != board.Done {
+	if taskState(f.Is) != board.Done {
 		return ""
 	}
 	if j.wasDone(f) {
@@ -70,7 +70,7 @@ func (j *judge) checkMove(f *File) string {
 func (j *judge) wasDone(f *File) bool {
 	for _, oid := range j.ParentBlobs(f) {
 		b := j.Blob(oid)
-		if old, _ := ParseAtom(f.Rel, b); TaskState(old) == board.Done {
+		if old, _ := ParseAtom(f.Rel, b); taskState(old) == board.Done {
 			return true
 		}
 	}
@@ -83,7 +83,7 @@ func (j *judge) wasDone(f *File) bool {
 			continue
 		}
 		old, _ := ParseAtom(rel, j.ReadFile(ch.Old, ch.OldMode))
-		if TaskState(old) == board.Done && old.ID == f.Is.ID {
+		if taskState(old) == board.Done && old.ID == f.Is.ID {
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // checkMachineMove returns why a machine's commit may not take this step.
 func (j *judge) checkMachineMove(f *File) string {
-	from, to := TaskState(f.Was), TaskState(f.Is)
+	from, to := taskState(f.Was), taskState(f.Is)
 	switch {
 	case from == to && j.isIdleWrite(f): // otherwise invariant 2 reports it
 		return fmt.Sprintf("a commit by odd or an agent changes a task in %s, and moves it nowhere", from)
@@ -65,7 +65,7 @@ func (j *judge) isIdleWrite(f *File) bool {
 
 // isJudgedAgain reports a task that stays in review with a new result of a run.
 func (j *judge) isJudgedAgain(f *File) bool {
-	return TaskState(f.Is) == board.Review && j.hasOutcome(f.Is.ID, board.Review)
+	return taskState(f.Is) == board.Review && j.hasOutcome(f.Is.ID, board.Review)
 }
 
 func (j *judge) hasOutcome(task okf.ID, to board.State) bool {
@@ -120,8 +120,8 @@ func (j *judge) checkHolder(f *File, old board.Task, mover board.Mover) string {
 	switch {
 	case mover == board.Sweeper && !old.Expired(j.Author.When) && !j.wasKilled(old):
 		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.Run, cmp.Or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
-	case mover == board.Session && !j.hasOutcome(f.Is.ID, TaskState(f.Is)):
-		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.Run, TaskState(f.Is))
+	case mover == board.Session && !j.hasOutcome(f.Is.ID, taskState(f.Is)):
+		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.Run, taskState(f.Is))
 	case mover == board.Claimer && f.Is.Text("claimed_by") != j.Run:
 		return fmt.Sprintf("%s claims the task for %s", j.Run, cmp.Or(f.Is.Text("claimed_by"), "nobody"))
 	}

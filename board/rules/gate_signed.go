@@ -92,8 +92,8 @@ func (j *judge) describeDecision() string {
 			return "a change of " + f.Path + ", which a person verified,"
 		case isWidened(f):
 			return "a change of what the agent of " + f.Path + " may do"
-		case TaskState(f.Is) != TaskState(f.Was) && slices.Contains([]board.State{board.Ready, board.Done}, TaskState(f.Is)):
-			return "a task made " + string(TaskState(f.Is))
+		case taskState(f.Is) != taskState(f.Was) && slices.Contains([]board.State{board.Ready, board.Done}, taskState(f.Is)):
+			return "a task made " + string(taskState(f.Is))
 		}
 	}
 	return ""

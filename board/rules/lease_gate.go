@@ -156,7 +156,7 @@ func (j *judge) checkLeaseSwitch(r gate.Row) string {
 func (j *judge) checkHalted(f *File) string {
 	old := j.ReadAtom(f.Old, f.OldMode, f.Rel)
 	now := j.ReadAtom(f.New, f.NewMode, f.Rel)
-	if old == nil || now == nil || TaskState(old) != board.InProgress || TaskState(now) != board.Blocked {
+	if old == nil || now == nil || taskState(old) != board.InProgress || taskState(now) != board.Blocked {
 		return "moves a task otherwise than from in_progress to blocked"
 	}
 	return findOtherKey(&File{Was: old, Is: now}, slices.Concat(runKeys, syncKeys))

@@ -41,7 +41,7 @@ func (j *judge) checkOtherRootLedgers() {
 func (j *judge) checkOtherRootDone() {
 	for _, f := range j.findOtherRootFiles(func(f *File) bool { return strings.HasSuffix(f.Rel, ".md") }) {
 		a := j.ReadAtom(f.New, f.NewMode, f.Rel)
-		if TaskState(a) == board.Done {
+		if taskState(a) == board.Done {
 			j.addFinding(f.Path, a.Line("state"), "done in a commit without parents, where this history does not begin; nothing proves its approval")
 		}
 	}

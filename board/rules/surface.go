@@ -166,7 +166,7 @@ func (a *Act) checkTaskFile(f *File) string {
 		return "a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"
 	case a.Task != "" && string(f.Was.ID) != a.Task:
 		return "a board commit of " + a.Task + " changes another task"
-	case a.Task == "" && TaskState(f.Was) != board.InProgress:
+	case a.Task == "" && taskState(f.Was) != board.InProgress:
 		return "a sweep changes a task that nobody holds"
 	}
 	return findOtherKey(f, runKeys)

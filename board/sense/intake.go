@@ -37,9 +37,9 @@ type Filed struct {
 	At        time.Time
 }
 
-// SignatureOf tells whether an atom's tags are those of a task of odd sense, and what it
+// signatureOf tells whether an atom's tags are those of a task of odd sense, and what it
 // was filed for.
-func SignatureOf(tags []string) (signature string, is bool) {
+func signatureOf(tags []string) (signature string, is bool) {
 	for _, t := range tags {
 		if s, ok := strings.CutPrefix(t, foundPrefix); ok {
 			signature = s
@@ -48,8 +48,8 @@ func SignatureOf(tags []string) (signature string, is bool) {
 	return signature, slices.Contains(tags, sensedTag)
 }
 
-// IsTaskID tells whether a task of this id may be one of odd sense.
-func IsTaskID(id okf.ID) bool {
+// isTaskID tells whether a task of this id may be one of odd sense.
+func isTaskID(id okf.ID) bool {
 	return slices.ContainsFunc(Sensors(), func(s Sensor) bool { return strings.HasPrefix(string(id), s.Name+"-") })
 }
 

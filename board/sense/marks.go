@@ -32,10 +32,10 @@ var mark = regexp.MustCompile(`(?://+|/\*+|^\s*\*|--|;|<!--|%|#)\s*(` + strings.
 // foreignFolders hold other people's code, samples and what a build made.
 var foreignFolders = regexp.MustCompile(`(?:^|/)(?:vendor|node_modules|third_party|testdata|dist)/`)
 
-// Marks are the marks in the lines of a file that an older version of it, nil for none,
+// findMarks are the marks in the lines of a file that an older version of it, nil for none,
 // does not have. A line that only moved is no new one. A file that is not text has none,
 // and one in a folder of other people's code or samples.
-func Marks(name string, before, after []byte) (out []Finding) {
+func findMarks(name string, before, after []byte) (out []Finding) {
 	has := func(w markWord) bool { return bytes.Contains(after, []byte(w.word)) }
 	if bytes.IndexByte(after, 0) >= 0 || foreignFolders.MatchString(name) || !slices.ContainsFunc(markWords(), has) {
 		return nil

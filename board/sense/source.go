@@ -72,7 +72,7 @@ func (s Source) Look(ctx context.Context, from, to repo.OID, globs map[string][]
 			}
 		}
 		if isMarks {
-			out = append(out, Marks(c.Path, before, after)...)
+			out = append(out, findMarks(c.Path, before, after)...)
 		}
 		if isExports {
 			out = append(out, undocumentedExports(c.Path, names, after)...)
@@ -118,7 +118,7 @@ func (s Source) deadReferences(ctx context.Context, from, to repo.OID, globs []s
 		if e != nil {
 			return nil, e
 		}
-		found := Documents(c.Path, text, has, had)
+		found := findDeadReferences(c.Path, text, has, had)
 		if len(found) == 0 || from == "" {
 			out = append(out, found...)
 			continue
@@ -132,7 +132,7 @@ func (s Source) deadReferences(ctx context.Context, from, to repo.OID, globs []s
 			if text, e = s.Repo.Blob(oid); e != nil {
 				return nil, e
 			}
-			old = Documents(c.Path, text, had, nil)
+			old = findDeadReferences(c.Path, text, had, nil)
 		}
 		for _, f := range found {
 			if !slices.ContainsFunc(old, func(o Finding) bool { return o.Signature == f.Signature }) {
@@ -148,12 +148,12 @@ func (s Source) deadReferences(ctx context.Context, from, to repo.OID, globs []s
 // to say no.
 func (s Source) Filed(ctx context.Context, tip repo.OID, rows []*board.Row, g *okf.Graph, bundle fs.FS) (out []Filed, err error) {
 	for _, row := range rows {
-		if !IsTaskID(row.ID) {
+		if !isTaskID(row.ID) {
 			continue
 		}
 		f := Filed{ID: row.ID, State: row.State}
 		if a := g.ByID(row.ID); a != nil {
-			if signature, is := SignatureOf(a.Tags); is {
+			if signature, is := signatureOf(a.Tags); is {
 				f.Signature = signature
 				f.At, _ = time.Parse(time.RFC3339, row.Created)
 			}
@@ -166,7 +166,7 @@ func (s Source) Filed(ctx context.Context, tip repo.OID, rows []*board.Row, g *o
 	}
 	for _, f := range files {
 		id := okf.ID(strings.TrimSuffix(f.Name(), ".md"))
-		if IsTaskID(id) && !slices.ContainsFunc(out, func(k Filed) bool { return k.ID == id }) {
+		if isTaskID(id) && !slices.ContainsFunc(out, func(k Filed) bool { return k.ID == id }) {
 			out = append(out, Filed{ID: id, State: Unreadable})
 		}
 	}
@@ -192,7 +192,7 @@ func taskID(file string) okf.ID { return okf.ID(strings.TrimSuffix(path.Base(fil
 // any other deletion: of odd's own, of a task that is done, and one with other files than
 // the bundle's, which mends what was found.
 func (s Source) declinedSignature(ctx context.Context, commit repo.OID, file string) (signature string, err error) {
-	if !IsTaskID(taskID(file)) {
+	if !isTaskID(taskID(file)) {
 		return "", nil
 	}
 	c, err := s.Repo.Commit(commit)
@@ -218,6 +218,6 @@ func (s Source) declinedSignature(ctx context.Context, commit repo.OID, file str
 	if t, err := board.Parse(&a); err != nil || t.State == board.Done {
 		return "", nil
 	}
-	signature, _ = SignatureOf(a.Tags)
+	signature, _ = signatureOf(a.Tags)
 	return signature, nil
 }

@@ -15,13 +15,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Exports are the exported names of a Go file without a comment, but for those that an
-// older version had so. Tests, commands, internal packages and generated files have none,
-// and a file that does not parse.
-func Exports(name string, before, after []byte) []Finding {
-	return undocumentedExports(name, undocumentedNames(before), after)
-}
-
+// undocumentedExports are the exported names of a Go file without a comment, but for those
+// that an older version had so. Tests, commands, internal packages and generated files have
+// none, and a file that does not parse.
 func undocumentedExports(name string, before []nameAt, after []byte) (out []Finding) {
 	if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains("/"+name, "/internal/") || foreignFolders.MatchString(name) {
 		return nil
@@ -102,10 +98,10 @@ func receiverPrefix(d *ast.FuncDecl) (prefix string, ok bool) {
 // namedPath is a path in backticks: with a folder, and a name that has an end.
 var namedPath = regexp.MustCompile("`([A-Za-z0-9_.][A-Za-z0-9_./-]*/[A-Za-z0-9_.-]*\\.[A-Za-z0-9]+)`")
 
-// Documents are the references of a Markdown file to files of the repository that are not
+// findDeadReferences are the references of a Markdown file to files of the repository that are not
 // there: links, and paths in backticks of what was there once. Has tells whether a path is
 // a file or a folder now, and had whether it was before; had is nil where there is no before.
-func Documents(name string, text []byte, has, had func(string) bool) (out []Finding) {
+func findDeadReferences(name string, text []byte, has, had func(string) bool) (out []Finding) {
 	if ext := strings.ToLower(path.Ext(name)); ext != ".md" && ext != ".markdown" || foreignFolders.MatchString(name) {
 		return nil
 	}

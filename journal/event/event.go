@@ -70,8 +70,8 @@ const (
 	Paused    Kind = "paused"
 )
 
-// Kinds lists the kinds in the order a run writes them.
-func Kinds() []Kind {
+// allKinds lists the kinds in the order a run writes them.
+func allKinds() []Kind {
 	return []Kind{Claim, Engage, Session, Anchor, Reconcile, Op, OpEnd, Outcome, Abandoned, Refused, Paused}
 }
 
@@ -134,7 +134,7 @@ func Append(f []byte, r Record) ([]byte, error) {
 
 // encodeListed is encode for a record of a known kind.
 func encodeListed(r Record) ([]byte, error) {
-	if !slices.Contains(Kinds(), r.Kind) {
+	if !slices.Contains(allKinds(), r.Kind) {
 		return nil, fmt.Errorf("record %d of %s: kind %q is not in the list", r.Seq, r.Run, r.Kind)
 	}
 	line, err := encode(r)

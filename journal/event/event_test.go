@@ -169,7 +169,7 @@ func TestPathUsesTheUTCMonth(t *testing.T) {
 func record(t *rapid.T, seq int) Record {
 	r := Record{
 		TS:  time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "ts"), 0).UTC(),
-		Run: "run-1", Seq: seq, Kind: rapid.SampledFrom(Kinds()).Draw(t, "kind"),
+		Run: "run-1", Seq: seq, Kind: rapid.SampledFrom(allKinds()).Draw(t, "kind"),
 		Task: rapid.String().Draw(t, "task"), Cost: rapid.Int64Range(0, math.MaxInt64).Draw(t, "cost"),
 	}
 	if text := rapid.String().Draw(t, "text"); text != "" {
@@ -225,7 +225,7 @@ func TestStoredLinesStayAsTheyAre(t *testing.T) {
 		}
 		seen[r.Kind] = true
 	}
-	for _, k := range Kinds() {
+	for _, k := range allKinds() {
 		if !seen[k] {
 			t.Errorf("no line of kind %s", k)
 		}

@@ -33,9 +33,9 @@ type Lesson struct {
 	weight  [2]int   // tenths: of what failed, of what went well
 }
 
-// Held returns the lessons that hold, those with the most failures first. A file has no lesson of its own where all of
+// heldLessons returns the lessons that hold, those with the most failures first. A file has no lesson of its own where all of
 // its failures are those of a pair.
-func Held(trials []Trial, now time.Time) (out []Lesson) {
+func heldLessons(trials []Trial, now time.Time) (out []Lesson) {
 	all := map[string]*Lesson{}
 	recent := recentTrials(trials, now)
 	for _, t := range recent {
@@ -120,7 +120,7 @@ func recentTrials(trials []Trial, now time.Time) []Trial {
 // session learns from an outage.
 func Lessons(trials []Trial, now time.Time) []string {
 	var out, told []string
-	for _, l := range Held(trials, now) {
+	for _, l := range heldLessons(trials, now) {
 		out, told = append(out, l.String()), append(told, l.Ops...)
 	}
 	times := map[string]int{}

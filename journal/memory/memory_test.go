@@ -170,7 +170,7 @@ func TestHeld(t *testing.T) {
 		{"one of both went well twice", append(together[:3:3], trial("op-4", 0, "", "b.go"), trial("op-5", 0, "", "b.go")), 0, ""},
 	} {
 		got := ""
-		for _, l := range Held(c.trials, now.Add(time.Duration(c.later)*24*time.Hour)) {
+		for _, l := range heldLessons(c.trials, now.Add(time.Duration(c.later)*24*time.Hour)) {
 			got += l.String()
 		}
 		if got != c.want {
@@ -179,7 +179,7 @@ func TestHeld(t *testing.T) {
 	}
 	form := slices.Clone(three)
 	form[0].Form = true
-	if got := Held(form, now); got != nil {
+	if got := heldLessons(form, now); got != nil {
 		t.Errorf("a refused name is no failure of the file: %v", got)
 	}
 }

@@ -193,8 +193,8 @@ func TestVerifyByTheFile(t *testing.T) {
 func FuzzSignersFor(f *testing.F) {
 	f.Add("ann@example.org", []byte("# c\n\"a,*@example.org,!b\" cert-authority ssh-ed25519 AAAA\n ann@example.org\tssh-rsa B"))
 	f.Fuzz(func(t *testing.T, email string, signers []byte) {
-		once := SignersFor(email, signers)
-		eq(t, "again", string(SignersFor(email, once)), string(once))
+		once := signersFor(email, signers)
+		eq(t, "again", string(signersFor(email, once)), string(once))
 	})
 }
 

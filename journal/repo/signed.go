@@ -28,7 +28,7 @@ func (r *Repo) VerifyBy(ctx context.Context, oid OID, signers []byte) (why strin
 	if !c.Signed {
 		return "is not signed", nil
 	}
-	lines := SignersFor(c.Author.Email, signers)
+	lines := signersFor(c.Author.Email, signers)
 	if len(lines) == 0 {
 		return fmt.Sprintf("is signed, and no key is given to %s", c.Author.Email), nil
 	}
@@ -66,9 +66,9 @@ func (r *Repo) gradeSignature(ctx context.Context, oid OID, options ...string) (
 	return parts[0], parts[1], parts[2], nil
 }
 
-// SignersFor returns the lines of an allowed-signers file whose principals match an address, as ssh-keygen does:
+// signersFor returns the lines of an allowed-signers file whose principals match an address, as ssh-keygen does:
 // patterns may use * and ?, and ! excludes.
-func SignersFor(email string, signers []byte) []byte {
+func signersFor(email string, signers []byte) []byte {
 	var out strings.Builder
 	for line := range strings.Lines(string(signers)) {
 		line = strings.TrimSpace(line)

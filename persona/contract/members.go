@@ -54,7 +54,7 @@ func (d *decoder) readCustom(v *yaml.Node) *Custom {
 			if word == "" || foldName(word) == "none" {
 				return
 			}
-			m, err := ParseMode(word)
+			m, err := parseMode(word)
 			if err != nil {
 				d.addError(v, wayOf(err), "custom_role.mode: unknown mode %q", word)
 			}

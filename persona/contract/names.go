@@ -44,7 +44,7 @@ func RoleNames() []Role { return mapSlice(Roles(), func(r RoleRow) Role { return
 
 // SurfaceNames lists the surfaces.
 func SurfaceNames() []Surface {
-	return mapSlice(Surfaces(), func(r SurfaceRow) Surface { return r.Name })
+	return mapSlice(surfaceRows(), func(r SurfaceRow) Surface { return r.Name })
 }
 
 // EngagementNames lists the engagements.
@@ -56,8 +56,8 @@ func VoiceNames() []Voice { return []Voice{VoicePersona, VoiceNeutral, VoiceStri
 // ModeNames lists the modes in the order of work.
 func ModeNames() []Mode { return mapSlice(Modes(), func(r ModeRow) Mode { return r.Mode }) }
 
-// ParseMode reads a mode regardless of case, "_", "-" and spaces. The error is an *Unknown.
-func ParseMode(s string) (Mode, error) { return parseName("mode", s, ModeNames()) }
+// parseMode reads a mode regardless of case, "_", "-" and spaces. The error is an *Unknown.
+func parseMode(s string) (Mode, error) { return parseName("mode", s, ModeNames()) }
 
 // ParseRole reads a role; DetectionOnly is one of them.
 func ParseRole(s string) (Role, error) {
@@ -67,13 +67,13 @@ func ParseRole(s string) (Role, error) {
 // ParseSurface reads a surface: real_time_stream is real-time-stream.
 func ParseSurface(s string) (Surface, error) { return parseName("surface", s, SurfaceNames()) }
 
-// ParseEngagement reads an engagement.
-func ParseEngagement(s string) (Engagement, error) {
+// parseEngagement reads an engagement.
+func parseEngagement(s string) (Engagement, error) {
 	return parseName("engagement", s, EngagementNames())
 }
 
-// ParseVoice reads a voice.
-func ParseVoice(s string) (Voice, error) { return parseName("voice", s, VoiceNames()) }
+// parseVoice reads a voice.
+func parseVoice(s string) (Voice, error) { return parseName("voice", s, VoiceNames()) }
 
 // Named returns the element of all that s names in any spelling. The error suggests the
 // nearest ones, or lists all.

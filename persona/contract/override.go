@@ -40,7 +40,7 @@ func (r *resolver) applyOverride() {
 func (r *resolver) readModes(asked []Mode) []Mode {
 	given := map[Mode]bool{}
 	for _, word := range asked {
-		m, err := ParseMode(string(word))
+		m, err := parseMode(string(word))
 		if err != nil {
 			r.add(unknownRefusal(err))
 			continue

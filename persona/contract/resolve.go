@@ -159,7 +159,7 @@ func (r *resolver) detectionRole() Role {
 
 // impliedRole returns the role of a call that names none.
 func (r *resolver) impliedRole() Role {
-	mode, _ := ParseMode(string(r.call.Mode))
+	mode, _ := parseMode(string(r.call.Mode))
 	if row, ok := modeRow(mode); ok {
 		return row.Role
 	}
@@ -180,7 +180,7 @@ func (r *resolver) impliedRole() Role {
 func (r *resolver) setMode() {
 	var asked Mode
 	if r.call.Mode != "" {
-		m, err := ParseMode(string(r.call.Mode))
+		m, err := parseMode(string(r.call.Mode))
 		if err != nil {
 			r.add(unknownRefusal(err))
 		}
@@ -253,7 +253,7 @@ func (r *resolver) setEngagement(row SurfaceRow) {
 	if r.call.Engagement == "" {
 		return
 	}
-	e, err := ParseEngagement(string(r.call.Engagement))
+	e, err := parseEngagement(string(r.call.Engagement))
 	if err != nil {
 		r.add(unknownRefusal(err))
 		return
@@ -271,7 +271,7 @@ func (r *resolver) setOutput() {
 		r.out.Voice = VoicePersona
 	}
 	if r.call.Voice != "" {
-		v, err := ParseVoice(string(r.call.Voice))
+		v, err := parseVoice(string(r.call.Voice))
 		if err != nil {
 			r.add(unknownRefusal(err))
 		}

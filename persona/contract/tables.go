@@ -122,11 +122,11 @@ type SurfaceRow struct {
 	About   string
 }
 
-// Surfaces is the table of surfaces. Canon leaves the density of code output, synthesis
+// surfaceRows is the table of surfaces. Canon leaves the density of code output, synthesis
 // ledger and conversation open; here it is variable. Canon names conversation without
 // defining it; here it is a surface for dialogue that prefers no engagement. The cap of the
 // stream is canon's example, and a profile may set another.
-func Surfaces() []SurfaceRow {
+func surfaceRows() []SurfaceRow {
 	return []SurfaceRow{
 		{SurfaceRule: SurfaceRule{Name: RealTimeStream, Density: "high", MaxTokens: 60}, Only: Agent, Unbound: true, About: "single sentences at machine speed; nobody can answer"},
 		{SurfaceRule: SurfaceRule{Name: Audit, Density: "medium", Structured: true}, Prefers: Agent, Modes: []Mode{Validation}, About: "structured findings in one batch"},
@@ -149,7 +149,7 @@ func roleRow(role Role) (row RoleRow, ok bool) {
 }
 
 func surfaceRow(s Surface) (row SurfaceRow, ok bool) {
-	return findRow(Surfaces(), func(r SurfaceRow) bool { return r.Name == s })
+	return findRow(surfaceRows(), func(r SurfaceRow) bool { return r.Name == s })
 }
 
 func findRow[T any](rows []T, is func(T) bool) (row T, ok bool) {

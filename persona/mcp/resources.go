@@ -23,8 +23,8 @@ const markdown = "text/markdown"
 // pageResources is how many atoms, or prompts, a list shows at once.
 const pageResources = 100
 
-// URI is the resource of an atom.
-func URI(id okf.ID) string {
+// atomURI is the resource of an atom.
+func atomURI(id okf.ID) string {
 	parts := strings.Split(string(id), "/")
 	for i, p := range parts {
 		parts[i] = url.PathEscape(p)
@@ -94,7 +94,7 @@ func (w World) listAtoms(ctx context.Context, cursor string) (*sdk.ListResources
 	}
 	out := &sdk.ListResourcesResult{Cacheable: privateScope(), Resources: []*sdk.Resource{}, NextCursor: next}
 	for _, a := range list {
-		r := &sdk.Resource{URI: URI(a.ID), MIMEType: markdown, Meta: atomMeta(a)}
+		r := &sdk.Resource{URI: atomURI(a.ID), MIMEType: markdown, Meta: atomMeta(a)}
 		r.Name, _ = cleanText(string(a.ID), false)
 		r.Title, _ = cleanText(a.Title, true)
 		r.Description, _ = cleanText(a.Description, true)

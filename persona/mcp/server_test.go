@@ -192,7 +192,7 @@ func TestServedTextIsData(t *testing.T) {
 	if got.Atom.ID != "notes/a b" || got.Atom.Path != "notes/a b.md" || got.Atom.Blob == "" {
 		t.Errorf("its names are others: %+v", got.Atom.Fact)
 	}
-	r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: URI("notes/a b")})
+	r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: atomURI("notes/a b")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func (l look) findExcess() []Excess {
 	var out []Excess
 	limit := l.c.Surface.MaxTokens
 	for t := range l.walkSaid() {
-		if n := Estimate(*t.s); limit > 0 && n > limit {
+		if n := estimateTokens(*t.s); limit > 0 && n > limit {
 			out = append(out, Excess{t.at, n, limit})
 		}
 	}

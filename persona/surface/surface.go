@@ -146,5 +146,5 @@ func Encoded(c contract.Contract, d deliver.Deliverable) deliver.Deliverable {
 	return d
 }
 
-// Estimate is the size of s in tokens, estimated as bytes/4 rounded up.
-func Estimate(s string) int { return (len(s) + 3) / 4 }
+// estimateTokens is the size of s in tokens, estimated as bytes/4 rounded up.
+func estimateTokens(s string) int { return (len(s) + 3) / 4 }

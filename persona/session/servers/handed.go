@@ -63,7 +63,7 @@ func Called(all []Spec, name string) (tool string, ok bool) {
 			own, is := strings.CutPrefix(name, form.before)
 			own, ends := strings.CutSuffix(own, form.after)
 			if is && ends && own != "" && !strings.ContainsAny(own, " \n") && s.Allows(own) {
-				return ToolName(s.Name, own), true
+				return toolName(s.Name, own), true
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func (s *server) pinTools(list []*sdk.Tool) ([]session.Tool, error) {
 	taken := map[string]int{}
 	for _, t := range list {
 		if s.spec.Allows(t.Name) {
-			taken[ToolName(s.spec.Name, t.Name)]++
+			taken[toolName(s.spec.Name, t.Name)]++
 		}
 	}
 	var out []session.Tool
@@ -89,7 +89,7 @@ func (s *server) pinTools(list []*sdk.Tool) ([]session.Tool, error) {
 		if !s.spec.Allows(t.Name) {
 			continue
 		}
-		name := ToolName(s.spec.Name, t.Name)
+		name := toolName(s.spec.Name, t.Name)
 		if taken[name] > 1 {
 			s.addNote(fmt.Sprintf("%s is left out: %d of its tools would have that name", name, taken[name]))
 			continue

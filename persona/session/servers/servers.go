@@ -16,7 +16,7 @@
 //     a failure, because the token would go there too.
 //  3. The tools are listed once. What the list was is kept as its SHA-256, and a
 //     server that says later that it has changed is told of and not asked again.
-//  4. A tool that a Spec does not allow is none. A name is made by [ToolName], and of
+//  4. A tool that a Spec does not allow is none. A name is made by toolName, and of
 //     two tools with one name there is neither. A schema is read keyword by keyword,
 //     and one that is none, refers to itself or hides signs costs its tool.
 //  5. Descriptions are shortened, without what nobody can see and without

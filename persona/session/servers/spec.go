@@ -60,10 +60,10 @@ func (s Spec) Allows(tool string) bool {
 func (s Spec) Grant() policy.Server {
 	out := policy.Server{Prefix: toolPrefix(s.Name), Every: s.Allows(Every), Trust: s.TrustHints}
 	for _, tool := range s.Tools {
-		out.Tools = append(out.Tools, ToolName(s.Name, tool))
+		out.Tools = append(out.Tools, toolName(s.Name, tool))
 	}
 	for _, tool := range s.Reads {
-		out.Reads = append(out.Reads, ToolName(s.Name, tool))
+		out.Reads = append(out.Reads, toolName(s.Name, tool))
 	}
 	return out
 }
@@ -106,10 +106,10 @@ const mostName = 64
 
 func toolPrefix(server string) string { return "mcp_" + server + "_" }
 
-// ToolName is odd's name of a server's tool, mcp_SERVER_TOOL: of lower-case letters,
+// toolName is odd's name of a server's tool, mcp_SERVER_TOOL: of lower-case letters,
 // digits, - and _, at most 64 bytes. What is no such character becomes "_", and of a
 // name that is too long the end gives way to eight digits of its SHA-256.
-func ToolName(server, tool string) string {
+func toolName(server, tool string) string {
 	name := toolPrefix(server) + strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':

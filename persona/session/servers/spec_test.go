@@ -15,11 +15,11 @@ func FuzzToolName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, tool string) {
-		name := ToolName("files", tool)
+		name := toolName("files", tool)
 		bad := func(r rune) bool {
 			return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
 		}
-		if len(name) > mostName || !strings.HasPrefix(name, "mcp_files_") || strings.ContainsFunc(name, bad) || name != ToolName("files", tool) {
+		if len(name) > mostName || !strings.HasPrefix(name, "mcp_files_") || strings.ContainsFunc(name, bad) || name != toolName("files", tool) {
 			t.Errorf("%q is %q", tool, name)
 		}
 	})
@@ -51,7 +51,7 @@ func FuzzSchema(f *testing.F) {
 
 func TestSpec(t *testing.T) {
 	t.Parallel()
-	if a, b := ToolName("files", strings.Repeat("x", 99)), ToolName("files", strings.Repeat("x", 98)); a == b {
+	if a, b := toolName("files", strings.Repeat("x", 99)), toolName("files", strings.Repeat("x", 98)); a == b {
 		t.Errorf("two long names are one: %s", a)
 	}
 	s := Spec{Name: "files", Tools: []string{"Read File", "write"}, Reads: []string{"Read File"}, Env: []string{"LEDGER"}}
