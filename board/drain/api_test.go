@@ -72,7 +72,7 @@ func TestListReceivers(t *testing.T) {
 		{"substrate = \"openai\"\n[substrate.openai]\nmodel = \"o\"\nkey_env = \"MINE\"\nbase_url = \"http://[::1]:1/v1\"\n[toolbox]\nweb_hosts = [\"sea.example\", \"air.example\"]", []string{"sea"},
 			[]string{"http://[::1]:1/v1, model o, with the key in MINE", "MCP server sea: run --it", "sea.example, air.example"}},
 		{"substrate = \"exec\"\nfallback = [\"anthropic\"]\n[substrate.anthropic]\nmodel = \"m\"\n[substrate.exec]\nargv = [\"mine\"]\n[toolbox]\nweb_hosts = [\"sea.example\"]", []string{"air"},
-			[]string{`the program "mine"`, "https://api.anthropic.com, model m, with the key in ANTHROPIC_API_KEY, if exec cannot be reached", "MCP server air: https://air.example"}},
+			[]string{`the program "mine"`, "https://api.anthropic.com, model m, with the key in ANTHROPIC_API_KEY, if exec cannot be reached", "MCP server air: https://air.example", "sea.example"}},
 	} {
 		cfg, err := config.Parse("odd.toml", []byte("[session]\n"+c.toml+"\n[[mcp]]\nname = \"sea\"\nargv = [\"run\", \"--it\"]\ntools = [\"*\"]\n[[mcp]]\nname = \"air\"\nurl = \"https://air.example\"\ntools = [\"*\"]\n"))
 		if err != nil {

@@ -422,3 +422,15 @@ func TestAPersonCommitsWhileALeaseDecays(t *testing.T) {
 		}
 	}
 }
+
+// What a dry run prints is the brief that the session gets, with the end of the lease in it.
+func TestADryRunShowsTheLeaseEnd(t *testing.T) {
+	t.Parallel()
+	w := governed(t, func(f *gate.File) { f.Lease.ExpiresAt = begin.Add(5 * time.Minute) }, "a")
+	o := w.o
+	o.Run, o.Task = "run-01KJPWD6M0E8497ANGJ5R0NA99", "a"
+	b, _, err := BriefFor(context.Background(), w.repo, o, Invocation{})
+	if err != nil || !strings.Contains(string(b.Text), "\n- At most 5m0s.\n") {
+		t.Errorf("%v\n%s", err, b.Text)
+	}
+}

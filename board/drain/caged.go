@@ -153,8 +153,12 @@ func (pl place) checkFingerprint(task string, was repo.Fingerprint) string {
 	if len(setup) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("tampered-repository: %s in the git directory changed while the session ran, and not by odd; look at it before you run git again, undo what you did not do, then run odd task ready %s",
-		strings.Join(setup, ", "), task)
+	again := "odd task ready " + task
+	if strings.HasPrefix(task, "run-") { // a session that no task asked for
+		again = "the command again"
+	}
+	return fmt.Sprintf("tampered-repository: %s in the git directory changed while the session ran, and not by odd; look at it before you run git again, undo what you did not do, then run %s",
+		strings.Join(setup, ", "), again)
 }
 
 // otherChanges returns the refs that odd itself has no cause to move during a session.

@@ -207,3 +207,25 @@ func TestLanesEndSessions(t *testing.T) {
 		})
 	}
 }
+
+// A change that a person's commit overtakes as it lands did not land, whatever the first try said.
+func TestWhatIsDiscardedDidNotLand(t *testing.T) {
+	t.Parallel()
+	for file, edit := range map[string]func(was string) string{
+		"knowledge/tasks/a.md":          func(was string) string { return strings.Replace(was, "title: a", "title: b", 1) },
+		"knowledge/roles/shore-lead.md": func(was string) string { return was + "\nMore.\n" },
+	} {
+		w := landsAlone(t, "", "# B\n")
+		checked := 0
+		w.o.Check = func(context.Context, *repo.Line, repo.OID, repo.OID, []repo.RefUpdate) error {
+			if checked++; checked == 2 {
+				w.commit(repo.Changes{file: []byte(edit(w.read("refs/heads/main", file)))}, "a person's")
+			}
+			return nil
+		}
+		r := w.must()
+		if out := r.Tasks[0]; out.Landed != "" || out.Branch != "" || strings.Contains(w.journal(r.Run), "landed") {
+			t.Errorf("%s: %+v\n%s", file, out, w.journal(r.Run))
+		}
+	}
+}

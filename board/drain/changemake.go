@@ -135,13 +135,13 @@ func (ch *change) endUnmade(spent int64) (pipeline.Out, error) {
 	if ch.mending {
 		first = ch.report.String()
 	}
-	if ch.sessions > 1 && ch.c.died == "" {
+	if ch.sessions > 1 && ch.w.died == "" {
 		ch.w.voidWork(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.w.reason))
 	}
 	switch {
 	case ch.w.tampered:
 		return ch.endFor(pipeline.RuleRefused, spent, "%s", ch.w.reason)
-	case ch.c.died != "":
+	case ch.w.died != "":
 		return ch.endFor(pipeline.Abandoned, spent, "%s", ch.w.reason)
 	case strings.Contains(ch.w.reason, "emission refused: "):
 		return ch.endFor(pipeline.RuleRefused, spent, "%s", ch.w.reason)

@@ -149,7 +149,7 @@ func (ch *change) askFirst(ctx context.Context, phase pipeline.Phase) (out pipel
 	switch why := ch.whyExhausted(); {
 	case ctx.Err() != nil:
 		return out, ctx.Err()
-	case !ok && ch.c.died != "":
+	case !ok && ch.w.died != "":
 		return ch.endUnmade(spent)
 	case why != "":
 		return ch.endFor(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)

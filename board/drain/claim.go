@@ -29,7 +29,6 @@ type claim struct {
 	kind        string     // of work, as the lease's stance sees it
 	op          string     // that it announces, "" where the task asks for no change of files
 	opEnded     bool       // by another run
-	died        string     // why the lease, or the session's permit, took it back while its session ran
 	anchor      *handshake // of its one session; nil outside a task's
 	startDraft  *draft     // what the result of a refresh begins with: its claim, which is not committed by itself; else nil
 	resultDraft *draft     // of its result: it records the session, and what came of it

@@ -253,6 +253,11 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 	}
 	close(b.all)
 	ended.Wait()
+	if i := slices.IndexFunc(done, func(w *work) bool { return w.tampered }); i >= 0 {
+		for _, w := range done {
+			w.voidWork(done[i].reason) // nobody can tell which session did it
+		}
+	}
 	return done
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -548,5 +552,44 @@ func TestSessionsAskOneAtATime(t *testing.T) {
 	w.mustInvoke(3)
 	if most.Load() != 1 {
 		t.Errorf("%d sessions asked at once", most.Load())
+	}
+}
+
+// member is a substrate that answers each of several sessions in its own way.
+type member func(ctx context.Context, r session.Request) (session.Emission, error)
+
+func (m member) Run(ctx context.Context, r session.Request) (session.Emission, error) {
+	return m(ctx, r)
+}
+
+// Of several sessions side by side one changes git's configuration: nothing of any is kept,
+// because nobody can tell which it was, and the reason is told.
+func TestNothingIsKeptBesideTampering(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	tampered := make(chan struct{})
+	w.o.Substrate = func(config.Config, fs.FS) (session.Substrate, error) {
+		return member(func(ctx context.Context, r session.Request) (session.Emission, error) {
+			if r.Member == 1 {
+				defer close(tampered)
+				name := filepath.Join(w.repo.CommonDir(), "config")
+				b, err := os.ReadFile(name)
+				if err == nil {
+					err = os.WriteFile(name, append(b, "[alias]\nx = !true\n"...), 0o644)
+				}
+				return finds("a"), err
+			}
+			<-tampered
+			return finds("b"), nil
+		}), nil
+	}
+	r, err := w.invoke(2)
+	if err == nil || !strings.Contains(err.Error(), "config in the git directory changed") || !strings.HasSuffix(err.Error(), "then run the command again") {
+		t.Errorf("the invocation says %v", err)
+	}
+	for _, said := range r.Said {
+		if said.Handoff != "" || !strings.Contains(said.Reason, "config in the git directory changed") {
+			t.Errorf("%+v", said)
+		}
 	}
 }

@@ -108,7 +108,7 @@ func (rec recorder) recordLost(c *claim, w *work, out *Outcome, artifacts repo.R
 // planUnpublished plans a result whose proposal is not published after all. It records the
 // session anew.
 func (rec recorder) planUnpublished(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
-	out.Branch, out.Proposal, out.Files = "", "", 0
+	out.Branch, out.Proposal, out.Landed, out.Files = "", "", "", 0
 	if ch := w.change; ch != nil && ch.sealed != nil {
 		ch.rescindProposal(rec.log.id, rec.log.now(), out.Reason)
 	}

@@ -228,7 +228,11 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 		t.Attempts++
 	}
 	now := d.authority()
-	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: now.reservation(t), until: now.until(d.at.cfg.TaskLease, d.leaseID), repo: d.repo}
+	under, err := now.checkStanding()
+	if err != nil {
+		return invoke.Brief{}, nil, err
+	}
+	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: now.reservation(t), until: now.until(d.at.cfg.TaskLease, under), repo: d.repo}
 	if c.base, err = d.base(); err != nil {
 		return invoke.Brief{}, nil, err
 	}

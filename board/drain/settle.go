@@ -446,7 +446,7 @@ func resultContent(c *claim, out Outcome) string {
 // heedEmergency ends the work of a session that proposed an emergency, and with it the drain.
 func (a *attempt) heedEmergency() {
 	if a.w.tampered {
-		a.d.stop = refuse("tampered-repository", "%s: %s", cmp.Or(string(a.c.task.ID), "odd agent run"), a.c.died)
+		a.d.stop = refuse("tampered-repository", "%s: %s", cmp.Or(string(a.c.task.ID), "odd agent run"), a.w.reason)
 	}
 	why := a.w.findEmergency()
 	if why == "" {

@@ -157,7 +157,7 @@ func (s *snapshot) listReceivers(t board.Task, servers []string) (out []Receiver
 			out = append(out, Receiver{"MCP server " + server.Name + ": " + cmp.Or(server.URL, strings.Join(server.Argv, " ")), "what the agent asks it"})
 		}
 	}
-	if hosts := s.cfg.Toolbox.Hosts; len(hosts) > 0 && keyOf(s.cfg) != "" {
+	if hosts := s.cfg.Toolbox.Hosts; len(hosts) > 0 && slices.ContainsFunc(chain, func(c config.Config) bool { return keyOf(c) != "" }) {
 		out = append(out, Receiver{strings.Join(hosts, ", "), "the addresses of pages that the agent reads there"})
 	}
 	return out

@@ -33,6 +33,7 @@ type work struct {
 	lastSession
 	verdict         board.Verdict
 	reason          string  // why it is blocked
+	died            string  // why the lease, or the session's permit, took the claim back while its session ran
 	change          *change // nil where the task asks for no change of files
 	cost            budget.MicroUSD
 	paid            budget.MicroUSD // of that, for sessions before the last
@@ -215,14 +216,14 @@ func (a *attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
 		return fmt.Errorf("drains were paused: %s", why)
 	}
 	now := a.d.authorityAt(s)
-	if a.c.died = now.whyRevoked(a.c); a.c.died != "" {
-		return errors.New(a.c.died)
+	if a.w.died = now.whyRevoked(a.c); a.w.died != "" {
+		return errors.New(a.w.died)
 	}
 	if !now.now.Before(a.c.until) {
 		return errors.New("the claim on the task ended")
 	}
-	if a.c.died = a.c.anchor.whyLapsed(s); a.c.died != "" {
-		return errors.New(a.c.died)
+	if a.w.died = a.c.anchor.whyLapsed(s); a.w.died != "" {
+		return errors.New(a.w.died)
 	}
 	if s != a.d.at && a.c.task.Path != "" {
 		if t, ok := board.Find(s.tasks(), a.c.task.ID); !ok || t.Blob != a.c.task.Blob {
@@ -276,7 +277,7 @@ func (a *attempt) runSubstrate(ctx context.Context, req session.Request) {
 	a.w.anchor.markRead()
 	a.w.left = desk.takeLeft(ctx)
 	if why := a.d.place().checkFingerprint(req.Task, was); why != "" {
-		a.c.died, a.w.tampered = why, true
+		a.w.died, a.w.tampered = why, true
 		a.w.patch = a.leftPatch(context.WithoutCancel(ctx))
 	}
 	if a.w.change == nil {
@@ -286,7 +287,7 @@ func (a *attempt) runSubstrate(ctx context.Context, req session.Request) {
 	}
 	switch {
 	case err != nil && a.w.tampered:
-		a.w.voidWork(a.c.died)
+		a.w.voidWork(a.w.died)
 		return
 	case err != nil:
 		if errors.As(err, new(*cage.NotStarted)) || errors.As(err, new(*cage.Unheld)) {
@@ -315,8 +316,8 @@ func (a *attempt) readOutcome(ctx context.Context) {
 	switch e := a.w.emission; {
 	case ctx.Err() != nil && a.c.task.Path == "" && a.d.Watch == nil:
 		a.w.blockWork("cancelled: interrupted")
-	case a.c.died != "":
-		a.w.voidWork(a.c.died)
+	case a.w.died != "":
+		a.w.voidWork(a.w.died)
 	case ctx.Err() != nil && a.d.Watch == nil:
 		a.w.blockWork("%s", describeStop(ctx, a.c.task))
 	case e.Failure == invoke.Yielded:

@@ -155,10 +155,16 @@ func (h *history) Start() repo.OID {
 }
 
 // IsUnnamed reports a commit of the range that findUnnamedAgents found.
-func (h *history) IsUnnamed(oid repo.OID) bool { return h.unnamed[oid] }
+func (h *history) IsUnnamed(oid repo.OID) bool {
+	h.dependOn(func(h *history) string { return strconv.FormatBool(h.unnamed[oid]) })
+	return h.unnamed[oid]
+}
 
 // HasUnnamed reports that there is any.
-func (h *history) HasUnnamed() bool { return len(h.unnamed) > 0 }
+func (h *history) HasUnnamed() bool {
+	h.dependOn(func(h *history) string { return strconv.FormatBool(len(h.unnamed) > 0) })
+	return len(h.unnamed) > 0
+}
 
 // FindRef returns where a ref is, or is about to be; "" for nowhere.
 func (h *history) FindRef(name string) repo.OID {

@@ -106,6 +106,39 @@ func TestACommitIsJudgedOnceForManyRefs(t *testing.T) {
 	}
 }
 
+// Whether a merge brings commits of an agent that odd.toml did not name yet depends on where
+// the range begins: a verdict of one range is not that of another.
+func TestCheckerAsksWhereTheRangeBegins(t *testing.T) {
+	t.Parallel()
+	const bot = "bot@example.org"
+	s := begin(t, lawWith(t, ""), nil)
+	old := s.land(s.make("notes", "", draft{who: bot, parents: []repo.OID{s.tip()}, ch: repo.Changes{"docs/notes.md": []byte("# Notes\n")}}))
+	s.ann("name", repo.Changes{"odd.toml": []byte(lawWith(t, "[agent]\nemail = \"bot@example.org\"\n"))})
+	side := s.make("side", "", draft{who: bot, parents: []repo.OID{old}, ch: repo.Changes{"docs/side.md": []byte("# S\n")}})
+	tree, _, err := s.r.MergeTree(s.Context(), s.tip(), side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	merge := s.land(s.make("merge", "", draft{who: bot, parents: []repo.OID{s.tip(), side}, tree: tree}))
+	refs := map[string]repo.OID{"refs/heads/main": merge, "refs/heads/b": merge}
+	for _, froms := range [][]repo.OID{{side, ""}, {"", side}} {
+		all := NewChecker(context.Background(), s.r)
+		for _, from := range froms {
+			got, err := all.Check(Scope{From: from, To: merge, Refs: refs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := CheckScope(context.Background(), s.r, Scope{From: from, To: merge, Refs: refs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(listFindings(want), listFindings(got)); d != "" {
+				t.Errorf("from %q: alone -, behind another range +: %s", from, d)
+			}
+		}
+	}
+}
+
 // A verdict under one ref's claim is not reused for another ref's claim. So a second claim under a law that allows more
 // hides nothing.
 func TestCheckerAsksWhoClaimed(t *testing.T) {
