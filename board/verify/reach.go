@@ -50,6 +50,11 @@ func (h *history) branchTips(name, remote string) []repo.OID {
 // IsWaiting reports a proposal that no known branch contains. If no branch is known, only the end of the range can
 // wait, or the proposal that it approves.
 func (h *history) IsWaiting(p repo.OID) bool {
+	h.dependOn(func(h *history) string { return strconv.FormatBool(h.isWaitingNow(p)) })
+	return h.isWaitingNow(p)
+}
+
+func (h *history) isWaitingNow(p repo.OID) bool {
 	last := h.commits[len(h.commits)-1]
 	if len(h.tips) == 0 {
 		return p == last.OID || string(p) == rules.Trailer(last, "Odd-Proposal")
@@ -168,6 +173,11 @@ func (h *history) HasUnnamed() bool {
 
 // FindRef returns where a ref is, or is about to be; "" for nowhere.
 func (h *history) FindRef(name string) repo.OID {
+	h.dependOn(func(h *history) string { return string(h.refNow(name)) })
+	return h.refNow(name)
+}
+
+func (h *history) refNow(name string) repo.OID {
 	if oid, moves := h.moving[name]; moves {
 		return oid
 	}
