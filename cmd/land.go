@@ -110,7 +110,8 @@ func (v *view) landPersonal(ctx context.Context, parents []repo.OID, tree repo.O
 		return "", err
 	}
 	err = v.line.Land(ctx, v.tip, oid, also...)
-	if errors.Is(err, repo.ErrMoved) {
+	at, none := v.repo.Ref(v.line.Ref)
+	if errors.Is(err, repo.ErrMoved) || err != nil && none == nil && v.line.Remote == "" && at != v.tip { // the work tree has moved too
 		return "", refuse("moved", "%s moved meanwhile; nothing was done, run the command again", v.line.Name())
 	}
 	return oid, err
