@@ -74,4 +74,7 @@ func TestAnotherDrainExpires(t *testing.T) {
 	if after, _ := w.ops(); after[0].Op().Phase != pipeline.Expired {
 		t.Errorf("after its time the op is in %s", after[0].Op().Phase)
 	}
+	if got := w.task("a"); !strings.Contains(got, "state: backlog") || !strings.Contains(got, want[0].Op().ID+" was not approved in time") {
+		t.Error(got)
+	}
 }

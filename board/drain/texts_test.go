@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -204,6 +205,42 @@ func TestFindMisplaced(t *testing.T) {
 		no, err := baseFiles{w.repo, tip}.findMisplaced(pipeline.Candidate{Files: []pipeline.Edit{made(name), {Path: "Docs/b.md", Before: []byte("b")}, {Path: "Docs/z.md", Before: []byte("b"), After: []byte("c")}}})
 		if err != nil || len(no) != map[bool]int{true: 1}[want != ""] || len(no) == 1 && (no[0].Code != "path_taken" || no[0].At != name || no[0].Text != want) {
 			t.Errorf("%s: %+v, %v; want %q", name, no, err, want)
+		}
+	}
+}
+
+// Of several errors a fault is told alone, refusals together and a drain that is busy last.
+func TestJoinErrors(t *testing.T) {
+	t.Parallel()
+	busy, fault := refuseBusy("paused", "tea"), errors.New("the disk")
+	one, two := refuse("a", "no role"), refuse("b", "no file")
+	for want, list := range map[string][]error{
+		"": {nil, nil}, "a: no role": {nil, one}, "a: no role; no file": {busy, one, two}, "b: no file; no role": {two, one}, "paused: tea": {nil, busy, refuseBusy("locked", "x")},
+		"the disk: the disk": {busy, one, fault, two},
+	} {
+		got := joinErrors(list...)
+		if text := code(got) + ": " + fmt.Sprint(got); (got == nil) != (want == "") || got != nil && text != want {
+			t.Errorf("%q, want %q", text, want)
+		}
+	}
+}
+
+// A brief names the tools that its agent has, of odd's own ones.
+func TestToolsOf(t *testing.T) {
+	t.Parallel()
+	for toml, want := range map[string]string{
+		"substrate = \"exec\"\n[substrate.exec]\nargv = [\"a\"]\n[toolbox]\nrun = [[\"go\"]]": "",
+		"substrate = \"claude\"":                              "search fetch get related expand write edit why",
+		"substrate = \"claude\"\n[toolbox]\nrun = [[\"go\"]]": "search fetch get related expand write edit why exec",
+		"substrate = \"openai\"\nmodel = \"m\"":               "search fetch get related expand write edit say emit_deliverable finish emit_atom emit_change",
+		"substrate = \"openai\"\nmodel = \"m\"\n[toolbox]\nrun = [[\"go\"]]\nweb_hosts = [\"sea.example\"]": "search fetch get related expand write edit say emit_deliverable finish emit_atom emit_change web-search exec",
+	} {
+		cfg, err := config.Parse("odd.toml", []byte("[session]\n"+toml+"\n"))
+		if err != nil {
+			t.Fatal(toml, err)
+		}
+		if got := strings.Join(toolsOf(cfg), " "); got != want {
+			t.Errorf("%s: %q, want %q", toml, got, want)
 		}
 	}
 }
