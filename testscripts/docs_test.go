@@ -2,6 +2,7 @@ package testscripts
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/cmd"
 )
 
@@ -282,7 +284,24 @@ func TestReadmePromises(t *testing.T) {
 			}
 		}
 	}
-	if rows < 8 {
-		t.Errorf("%d promises read, want 8 at least", rows)
+	tamper := ""
+	names, _ := filepath.Glob(filepath.Join(root, "board", "verify", "*_test.go"))
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tamper += string(b)
+	}
+	for _, r := range rules.All() {
+		if !strings.Contains(table, fmt.Sprintf("| %d · ", r.N)) {
+			t.Errorf("README.md: no row for rule %d, %s", r.N, r.Name)
+		}
+		if !regexp.MustCompile(fmt.Sprintf("[\"`]%d [a-z]", r.N)).MatchString(tamper) {
+			t.Errorf("board/verify: no row of its tests breaks rule %d, %s", r.N, r.Name)
+		}
+	}
+	if rows != len(rules.All()) {
+		t.Errorf("%d promises read, want %d", rows, len(rules.All()))
 	}
 }
