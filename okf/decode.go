@@ -69,8 +69,12 @@ func yamlProblem(src []byte, err error) *Problem {
 		if one.ContextMsg != "" {
 			msg = one.ContextMsg + ": " + msg
 		}
-		if one.Mark.Line > 0 {
-			line = newLineTable(src).fileLine(one.Mark.Line)
+		at := one.Mark.Line
+		if strings.Contains(one.ContextMsg, "flow") || strings.Contains(one.ContextMsg, "quoted") {
+			at = one.ContextMark.Line // where the bracket or the quote was opened
+		}
+		if at > 0 {
+			line = newLineTable(src).fileLine(at)
 		}
 	}
 	return newProblem(line, codeFrontmatter, msg, yamlHint(msg))

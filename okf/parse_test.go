@@ -75,6 +75,8 @@ func TestParseRefuses(t *testing.T) {
 		{"fence after no-break space", "---\ntype: x\nnote: |\n\u00a0---\n---\n", codeFrontmatter, ":4: indented"},
 		{"empty block", "---\n---\n", codeType, "no type"},
 		{"comments only", "---\n# type: x\n---\n", codeType, "no type"},
+		{"a bracket that stays open", "---\ntype: x\ntitle: [oops\nid: y\nb: z\n---\n", codeFrontmatter, ":3: "},
+		{"a quote that stays open", "---\ntype: x\ntitle: \"oops\nid: y\nb: z\n---\n", codeFrontmatter, ":3: "},
 		{"list", "---\n- a\n---\n", codeFrontmatter, "not a mapping"},
 		{"scalar", "---\nhello\n---\n", codeFrontmatter, "not a mapping"},
 		{"null", "---\n~\n---\n", codeFrontmatter, "not a mapping"},

@@ -194,7 +194,7 @@ func Default() Config {
 func Parse(file string, b []byte) (Config, error) {
 	root, err := parseTree(b)
 	if err != nil {
-		return Config{}, Errors{syntaxError(file, err)}
+		return Config{}, Errors{syntaxError(file, b, err)}
 	}
 	if err := checkFormat(file, root); err != nil {
 		return Config{}, err

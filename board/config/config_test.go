@@ -231,6 +231,7 @@ func TestParseRefuses(t *testing.T) {
 		{"only comments", "# soon\n\n", "odd.toml:1: empty"},
 		{"only a table", "[bundle]\n", "odd.toml:1: empty"},
 		{"no TOML", "a = 1\nb = = 2\n", "odd.toml:2: "},
+		{"a table that is not closed", "[bundle\nroot = \"k\"\n", "odd.toml:1: expected '.' or ']'"},
 		{"Latin-1", "a = \"\xe9\"\n", "odd.toml:1: "},
 		{"a key twice", "[drain]\nmax_tasks = 1\nmax_tasks = 2\n", "odd.toml:3: "},
 		{"a typing error", "[drain]\n\nmax_task = 1\n", `odd.toml:3: unknown key "drain.max_task"; did you mean "drain.max_tasks"?`},

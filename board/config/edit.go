@@ -80,7 +80,7 @@ func cannotEdit(file string, path []string) error {
 func decodeTOML(file string, b []byte) (map[string]any, error) {
 	v := map[string]any{}
 	if _, err := toml.Decode(string(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))), &v); err != nil {
-		return nil, Errors{syntaxError(file, err)}
+		return nil, Errors{syntaxError(file, b, err)}
 	}
 	return v, nil
 }

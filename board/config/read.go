@@ -37,12 +37,19 @@ func (es Errors) Error() string {
 }
 
 // syntaxError is the error of a file that is not TOML.
-func syntaxError(file string, err error) Error {
+func syntaxError(file string, b []byte, err error) Error {
 	var pe toml.ParseError
 	if errors.As(err, &pe) {
-		return Error{file, max(pe.Position.Line, 1), rewordTOMLError(pe.Message)}
+		return Error{file, LineOf(pe, b), rewordTOMLError(pe.Message)}
 	}
 	return Error{file, 1, strings.TrimPrefix(err.Error(), "toml: ")}
+}
+
+// LineOf returns the line, from 1, of b on which a fault begins. The library names the next
+// line where the fault is the end of a line.
+func LineOf(pe toml.ParseError, b []byte) int {
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	return 1 + bytes.Count(b[:min(max(pe.Position.Start, 0), len(b))], []byte("\n"))
 }
 
 // rewordTOMLError is a message of the TOML library as odd words its own.

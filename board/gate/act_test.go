@@ -201,7 +201,7 @@ func TestRefusals(t *testing.T) {
 			Act{Gate: EvaluationGate}, "memory", "was changed after the last gate"},
 		{"a lease that is gone", func(d *fixture) { active(d); d.s.LeaseFile = nil }, Act{Gate: EvaluationGate}, "memory", "is missing"},
 		{"a lease no gate made", func(d *fixture) { d.s.LeaseFile = PrintLease(DraftOf(nine, Plan{ID: "L-0001"})) }, Act{Gate: Commitment}, "memory", "last gate"},
-		{"an unreadable lease", func(d *fixture) { active(d); d.s.LeaseFile = []byte("version = 1\n[lease\n") }, Act{Gate: Emergency}, "memory", "lease.toml:3"},
+		{"an unreadable lease", func(d *fixture) { active(d); d.s.LeaseFile = []byte("version = 1\n[lease\n") }, Act{Gate: Emergency}, "memory", "lease.toml:2"},
 		{"a torn chain", func(d *fixture) { active(d); d.s.Gates = d.s.Gates[:len(d.s.Gates)-1] }, Act{Gate: EvaluationGate}, "memory", "line 2: torn"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

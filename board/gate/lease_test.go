@@ -90,7 +90,7 @@ func TestParseLeaseRefuses(t *testing.T) {
 		{`"src/*.go"`, `"src/a**"`, "** stands alone"},
 		{"[lease.scope.work_orders]", "[lease.scope.work_order]", "lease.scope.work_order: unknown key"},
 		{"sha256:", "sha1:", "want a task's id and"},
-		{"[lease.scope]", "[lease.scope", "lease.toml:24: "},
+		{"[lease.scope]", "[lease.scope", "lease.toml:23: "},
 	} {
 		if !strings.Contains(good, c.old) {
 			t.Fatalf("%q is not in the good one:\n%s", c.old, good)

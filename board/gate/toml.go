@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/odd-cli/odd/board/config"
 )
 
 // Malformed lists everything wrong with a lease.toml, in the order of its lines.
@@ -43,7 +45,7 @@ func ParseLease(name string, b []byte) (File, error) {
 		line, text := 1, strings.TrimPrefix(err.Error(), "toml: ")
 		var pe toml.ParseError
 		if errors.As(err, &pe) {
-			line, text = max(pe.Position.Line, 1), pe.Message
+			line, text = config.LineOf(pe, b), pe.Message
 		}
 		return File{}, &Malformed{true, []string{fmt.Sprintf("%s:%d: %s", name, line, text)}}
 	}
