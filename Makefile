@@ -14,7 +14,7 @@ SEED        ?= 1
 .PHONY: demo test race torture soak bench lint fuzz interop install build release
 
 demo: build
-	@./bin/odd demo $(DIR) && echo 'This odd is $(CURDIR)/bin/odd; type export PATH="$(CURDIR)/bin:$$PATH" first.' >&2
+	@./bin/odd demo $(DIR)
 
 test: export TMPDIR ?= $(shell .ci/tmp)
 test:

@@ -114,7 +114,7 @@ type workspace struct {
 func openRepo(env Env) (*repo.Repo, error) {
 	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
-		err = refuse("no-repository", "%s: not a git repository; run git init, then odd init", env.Dir)
+		err = refuse("no-repository", "%s: not a git repository; cd to your repository, or run git init, then odd init, to begin one", env.Dir)
 	}
 	return r, err
 }

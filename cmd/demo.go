@@ -47,9 +47,19 @@ func runDemo(c *cli.Context, env Env) error {
 	if err := runDrain(c.Context, env, 1, "", false, c.Bool("json")); err != nil {
 		return err
 	}
-	talk(env, "the offline reader has proposed new files for knowledge/; nothing is merged until you approve it. Type next, in this order:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  odd log\n", quoteWords([]string{at})[0])
+	talk(env, "the offline reader has proposed new files for knowledge/; nothing is merged until you approve it. Type next, in this order:\n\n%s  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  odd log\n", exportPath(env), quoteWords([]string{at})[0])
 	talk(env, "odd review shows the proposal; odd approve asks you to type read-the-handbook, then merges it; odd log shows who did what")
 	return nil
+}
+
+// exportPath is the line with which a shell finds this odd, "" where it does already.
+func exportPath(env Env) string {
+	self, err := os.Executable()
+	found, _ := filepath.EvalSymlinks(env.findProgram("odd"))
+	if err != nil || filepath.Base(self) != "odd" || found == self {
+		return ""
+	}
+	return fmt.Sprintf("  export PATH=\"%s:$PATH\"\n", filepath.Dir(self))
 }
 
 // createDemo makes the company in a folder that is empty or not there. One that it made itself

@@ -65,12 +65,16 @@ func runInit(c *cli.Context, env Env) error {
 		return err
 	}
 	files, paths := os.DirFS(at), []string(nil)
-	if r, err := repo.Open(at, env.Environ); err == nil && r.Root() != "" {
+	r, err := repo.Open(at, env.Environ)
+	if err == nil && r.Root() != "" {
 		files = os.DirFS(r.Root())
 		if paths, err = r.WorkFiles(c.Context); err != nil {
 			return err
 		}
 	} else { // no repository yet
+		if errors.Is(err, repo.ErrNotRepo) && !o.json {
+			talk(env, "no git repository is here: odd will run git init in %s", at)
+		}
 		top, _ := fs.Glob(files, "*")
 		below, _ := fs.Glob(files, "*/*")
 		paths = append(top, below...)
@@ -127,9 +131,6 @@ func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
 	}
 	if o.json {
 		return printJSON(env, map[string]any{"root": r.Root(), "wrote": wrote, "git_init": made})
-	}
-	if made {
-		talk(env, "no git repository was here: odd ran git init in %s", r.Root())
 	}
 	for _, name := range wrote {
 		if _, err := fmt.Fprintln(env.Stdout, name); err != nil {

@@ -185,7 +185,7 @@ func starterAtoms(r *repo.Repo, o initOptions) []knowledge.File {
 
 // newRole describes a role of which odd knows the name alone; roleFile is its atom.
 const (
-	newRole  = "Works here; say in one line what for."
+	newRole  = "Does the tasks here that name this role."
 	roleFile = `---
 type: role
 id: %[1]s

@@ -66,7 +66,11 @@ func (b bundle) whyNothing(query, typ string) string {
 		if strings.Contains(strings.TrimSpace(query), " ") {
 			fewer = "; try fewer words"
 		}
-		return fmt.Sprintf("no atom of %d has %q%s%s", len(all), query, b.spellHint(query), fewer)
+		among := ""
+		if b.top == "" && b.rev == "" {
+			among = " in " + b.root
+		}
+		return fmt.Sprintf("no atom of %d%s has %q%s%s", len(all), among, query, b.spellHint(query), fewer)
 	}
 	var types []string
 	n := 0

@@ -14,7 +14,7 @@ import (
 )
 
 func undoVerb(env Env) *cli.Command {
-	return verb("undo", "revert the last thing that a person did on the board",
+	return verb("undo", "take back your last task edit, ready or reject; approvals stay",
 		"odd undo\n\n"+
 			"It commits the board as it was before, if the newest commit there is a\n"+
 			"person's command, such as odd task add, edit or ready, or odd drain resume.\n"+
