@@ -222,8 +222,11 @@ func (w *workspace) confirmHuman(ctx context.Context, about, act, want string, s
 		return review.Human{}, err
 	}
 	if signed {
-		talk(w.env, "%s, signed:\n%s", act, about)
-		return review.Signed(act, p, at, w.cfg.RequireSigned)
+		h, err := review.Signed(act, p, at, w.cfg.RequireSigned)
+		if err == nil {
+			talk(w.env, "%s, signed:\n%s", act, about)
+		}
+		return h, err
 	}
 	tty, err := w.env.TTY()
 	if err != nil {

@@ -41,7 +41,18 @@ type rejection struct {
 
 func runReject(c *cli.Context, env Env, name string) error {
 	reason := c.String("reason")
-	if reason == "" && env.canAsk() && !c.Bool("json") {
+	ask := reason == "" && env.canAsk() && !c.Bool("json")
+	if reason == "" && !ask {
+		return usage("reject: say why with --reason, because the next attempt reads it: odd reject %s --reason \"why\"", name)
+	}
+	v, t, err := opening{fetch: true, tasks: true}.openTask(c.Context, env, name)
+	if err == nil {
+		err = review.Rejectable(t)
+	}
+	if err != nil {
+		return err
+	}
+	if ask {
 		if err := env.newQuestions().askUntil(c.Context, "why? the next attempt is told", "", func(s string) error {
 			if reason = s; s == "" {
 				return errors.New("type one line")
@@ -51,14 +62,7 @@ func runReject(c *cli.Context, env Env, name string) error {
 			return err
 		}
 	}
-	if reason == "" {
-		return usage("reject: say why with --reason, because the next attempt reads it: odd reject %s --reason \"why\"", name)
-	}
 	o := rejection{reason: reason, retry: c.Bool("retry"), yes: c.Bool("yes"), json: c.Bool("json"), remember: c.Bool("remember"), ends: pipeline.Rejected}
-	v, t, err := opening{fetch: true, tasks: true}.openTask(c.Context, env, name)
-	if err != nil {
-		return err
-	}
 	return v.rejectProposal(c.Context, t, o)
 }
 

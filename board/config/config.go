@@ -39,11 +39,13 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -218,7 +220,7 @@ func Parse(file string, b []byte) (Config, error) {
 func (c Config) Folder(files fs.FS) (fs.FS, error) {
 	root, err := fs.Sub(files, c.Root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, notCommitted(c.Root)
+		return nil, notCommitted(cmp.Or(c.Moved(files), fmt.Sprintf("the folder %s is not committed on the board branch; run odd init if it is missing, then git add %[1]s && git commit -m \"odd: %[1]s\"", c.Root)))
 	}
 	if err != nil {
 		return nil, c.notFolder()
@@ -239,12 +241,23 @@ func (c Config) OnDisk(top string) (string, error) {
 	return at, nil
 }
 
+// Moved says, where the bundle is not in files, which other folder at the top is one and how to
+// name it; "" where none is.
+func (c Config) Moved(files fs.FS) string {
+	tasks, _ := fs.Glob(files, "*/tasks")
+	for _, at := range tasks {
+		at = path.Dir(at)
+		if b, _ := fs.ReadFile(files, at+"/index.md"); bytes.Contains(b, []byte("\nokf_version:")) {
+			return fmt.Sprintf("the folder %s is missing, which odd.toml names, and %s looks like it; if it is, run odd config set bundle.root %[2]s, then git add odd.toml %[2]s && git commit -m \"odd: %[2]s\"", c.Root, at)
+		}
+	}
+	return ""
+}
+
 // notCommitted is the error of a root that the commit does not have.
 type notCommitted string
 
-func (root notCommitted) Error() string {
-	return fmt.Sprintf("the folder %s is not committed on the board branch; run odd init if it is missing, then git add %[1]s && git commit -m \"odd: %[1]s\"", string(root))
-}
+func (why notCommitted) Error() string { return string(why) }
 
 func (notCommitted) Is(err error) bool { return err == fs.ErrNotExist }
 
