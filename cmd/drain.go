@@ -87,16 +87,19 @@ func runDrain(ctx context.Context, env Env, most int, task string, dry, asJSON b
 // tellIdle says that there was nothing to drain, and what a person does about it.
 func (w *workspace) tellIdle(ctx context.Context) {
 	v, err := w.readCurrent(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		talk(w.env, "drain: no task is ready; odd drain --dry-run says why")
 		return
-	case len(v.taskRows()) == 0:
+	}
+	n, unread := v.countStates(), len(v.unreadProblems())+len(board.Unread(v.problems))
+	if len(v.taskRows())+unread == 0 {
 		talk(w.env, "drain: there are no tasks yet; add one with odd task add \"TITLE\"")
 		return
 	}
-	n := v.countStates()
 	var parts []string
+	if unread > 0 {
+		parts = append(parts, countNoun(unread, "task file")+" cannot be read (odd check says why)")
+	}
 	for _, s := range []struct {
 		state     board.State
 		what, way string

@@ -120,6 +120,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"io/fs"
 	"slices"
 	"strings"
@@ -380,6 +383,17 @@ func (d *drain) checkWorkTree(ctx context.Context) error {
 	d.uncommitted = slices.ContainsFunc(dirty, func(name string) bool { return strings.HasPrefix(name, d.at.pathOf("governance")) })
 	if half := d.repo.Unmerged(ctx); len(half) > 0 {
 		return refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit, or run git merge --abort", half[0], countMore(half))
+	}
+	for _, name := range dirty {
+		if dir, file := path.Split(d.at.below(name)); dir == board.Folder+"/" && path.Ext(file) == ".md" && file != "index.md" {
+			b, err := os.ReadFile(filepath.Join(d.repo.Root(), filepath.FromSlash(name)))
+			if err == nil { // else it is deleted
+				_, err = okf.Parse(name, b)
+				if err != nil {
+					return refuse("dirty", "%v; then git add and git commit it, because odd drain reads only committed files", err)
+				}
+			}
+		}
 	}
 	if len(dirty) > 0 {
 		return refuse("dirty", "%s: has edits that are not committed%s, and odd drain reads only committed files; git add and git commit them", dirty[0], countMore(dirty))
