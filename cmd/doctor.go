@@ -119,6 +119,10 @@ func (e *examination) checkRepository(ctx context.Context) bool {
 	case err != nil:
 		e.addDiagnosis(faultLevel, "repository", r.Root()+" has no commit yet", `git add -A && git commit -m "odd: begin"`)
 	default:
+		if err := r.CheckWritable(); err != nil {
+			e.addError(faultLevel, "repository", err)
+			break
+		}
 		e.addDiagnosis(wellLevel, "repository", r.Root(), "")
 	}
 	return true

@@ -142,6 +142,9 @@ func (w *workspace) readBoard(ctx context.Context, fetch bool) (*view, error) {
 // openTip returns a view of the board's tip, of which no file is read yet.
 func (w *workspace) openTip(ctx context.Context, fetch bool) (*view, error) {
 	ref, err := w.boardRef()
+	if err == nil && fetch {
+		err = w.repo.CheckWritable()
+	}
 	if err != nil {
 		return nil, err
 	}

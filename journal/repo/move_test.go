@@ -440,6 +440,15 @@ func TestMoveIntoReadOnly(t *testing.T) {
 	if !errors.Is(err, ErrInTheWay) || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("read-only folder: %v", err)
 	}
+	if err := r.CheckWritable(); err != nil {
+		t.Error(err)
+	}
+	objects := filepath.Join(r.CommonDir(), "objects")
+	os.Chmod(objects, 0o555)
+	defer os.Chmod(objects, 0o755)
+	if err := r.CheckWritable(); err == nil || !strings.Contains(err.Error(), "your user may not write there") {
+		t.Errorf("read-only .git: %v", err)
+	}
 }
 
 func TestRecoverUnreadableMarker(t *testing.T) {

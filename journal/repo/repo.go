@@ -47,6 +47,9 @@ package repo
 
 import (
 	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -130,6 +133,15 @@ func (r *Repo) Root() string { return r.root }
 
 // CommonDir returns the absolute path of git's common directory, which all work trees share.
 func (r *Repo) CommonDir() string { return r.common }
+
+// CheckWritable returns an error where this user may not write into git's own directory.
+func (r *Repo) CheckWritable() error {
+	objects := filepath.Join(r.common, "objects")
+	if syscall.Access(objects, 2) != nil { // W_OK
+		return fmt.Errorf("%s: your user may not write there, so odd can commit nothing; run odd as the owner of the repository, or change who may write", objects)
+	}
+	return nil
+}
 
 // ObjectFormat returns the hash of object ids, "sha1" or "sha256".
 func (r *Repo) ObjectFormat() string { return r.format }
