@@ -120,10 +120,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -385,13 +385,13 @@ func (d *drain) checkWorkTree(ctx context.Context) error {
 		return refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit, or run git merge --abort", half[0], countMore(half))
 	}
 	for _, name := range dirty {
-		if dir, file := path.Split(d.at.below(name)); dir == board.Folder+"/" && path.Ext(file) == ".md" && file != "index.md" {
+		if dir, file := path.Split(name); dir == d.at.pathOf(board.Folder)+"/" && path.Ext(file) == ".md" && file != "index.md" {
 			b, err := os.ReadFile(filepath.Join(d.repo.Root(), filepath.FromSlash(name)))
-			if err == nil { // else it is deleted
-				_, err = okf.Parse(name, b)
-				if err != nil {
-					return refuse("dirty", "%v; then git add and git commit it, because odd drain reads only committed files", err)
-				}
+			if err != nil {
+				continue // it is deleted
+			}
+			if _, err := okf.Parse(name, b); err != nil {
+				return refuse("dirty", "%v; then git add and git commit it, because odd drain reads only committed files", err)
 			}
 		}
 	}
