@@ -40,14 +40,14 @@ func (es Errors) Error() string {
 func syntaxError(file string, b []byte, err error) Error {
 	var pe toml.ParseError
 	if errors.As(err, &pe) {
-		return Error{file, LineOf(pe, b), rewordTOMLError(pe.Message)}
+		return Error{file, faultLine(pe, b), rewordTOMLError(pe.Message)}
 	}
 	return Error{file, 1, strings.TrimPrefix(err.Error(), "toml: ")}
 }
 
-// LineOf returns the line, from 1, of b on which a fault begins. The library names the next
+// faultLine returns the line, from 1, of b on which a fault begins. The library names the next
 // line where the fault is the end of a line.
-func LineOf(pe toml.ParseError, b []byte) int {
+func faultLine(pe toml.ParseError, b []byte) int {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	return 1 + bytes.Count(b[:min(max(pe.Position.Start, 0), len(b))], []byte("\n"))
 }

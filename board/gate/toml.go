@@ -13,8 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
-
-	"github.com/odd-cli/odd/board/config"
 )
 
 // Malformed lists everything wrong with a lease.toml, in the order of its lines.
@@ -45,7 +43,7 @@ func ParseLease(name string, b []byte) (File, error) {
 		line, text := 1, strings.TrimPrefix(err.Error(), "toml: ")
 		var pe toml.ParseError
 		if errors.As(err, &pe) {
-			line, text = config.LineOf(pe, b), pe.Message
+			line, text = 1+bytes.Count(b[:min(max(pe.Position.Start, 0), len(b))], []byte("\n")), pe.Message
 		}
 		return File{}, &Malformed{true, []string{fmt.Sprintf("%s:%d: %s", name, line, text)}}
 	}
