@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -352,9 +353,26 @@ func (v *view) readAct(c repo.Commit) (logEvent, bool) {
 	} else if e.Text = describeAct(e.Task, subject, body, first); e.Text == "" {
 		e.Text = describeSubject(subject, body)
 	}
+	if m := revertsCommit.FindStringSubmatch(c.Message); m != nil {
+		if was, err := v.repo.Commit(repo.OID(m[1])); err == nil {
+			if undone, ok := v.readAct(was); ok {
+				e.Task, e.Text, e.rank = undone.Task, "reverted: "+undone.Text, 1
+			}
+		}
+	}
+	if e.Text == "approved "+e.Task {
+		for _, t := range []struct{ trailer, did string }{{"Odd-Without", "left out"}, {"Odd-Edited", "edited"}, {"Odd-Verified", "verified"}} {
+			if n := len(c.Trailer(t.trailer)); n > 0 {
+				e.Text += fmt.Sprintf(", %d %s", n, t.did)
+			}
+		}
+	}
 	e.Text = okf.Visible(e.Text)
 	return e, e.Text != ""
 }
+
+// revertsCommit is where git revert names what it takes back.
+var revertsCommit = regexp.MustCompile(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
 
 // describeAct tells an act that its trailers name, "" where none does.
 func describeAct(task, subject, body string, first func(string) string) string {
