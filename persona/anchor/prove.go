@@ -21,11 +21,7 @@ func (t *stageCall) runProof() Result {
 	case t.stage != AtContext:
 		return t.refuse(Problem{Code: StageOrder, At: "stage", Text: "the proof comes after BIND was accepted", Found: string(t.stage), Want: string(AtContext)})
 	}
-	c, ps := t.readConstitution()
-	if len(ps) > 0 {
-		return t.refuse(ps...)
-	}
-	arm, warnings, ps := t.computeArm(c)
+	c, arm, warnings, ps := t.readConstitutionAndArm()
 	if len(ps) > 0 {
 		return t.refuse(ps...)
 	}
@@ -51,11 +47,7 @@ func (t *stageCall) runExpress() Result {
 	case t.hand.Mode != Express:
 		return t.refuse(t.wrongMode("its tensions are its agent's, not the server's"))
 	}
-	c, ps := t.readConstitution()
-	if len(ps) > 0 {
-		return t.refuse(ps...)
-	}
-	arm, warnings, ps := t.computeArm(c)
+	c, arm, warnings, ps := t.readConstitutionAndArm()
 	if len(ps) > 0 {
 		return t.refuse(ps...)
 	}

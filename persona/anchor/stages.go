@@ -106,8 +106,15 @@ func (t *stageCall) readConstitution() (Constitution, []Problem) {
 }
 
 // computeArm reads where the session stands now.
-func (t *stageCall) computeArm(c Constitution) (Arm, []Problem, []Problem) {
+func (t *stageCall) computeArm(c Constitution) (a Arm, warnings, ps []Problem) {
 	return t.World.computeArm(t.hand.Topic, t.hand.Strictness, c)
+}
+
+func (t *stageCall) readConstitutionAndArm() (c Constitution, a Arm, warnings, ps []Problem) {
+	if c, ps = t.readConstitution(); len(ps) == 0 {
+		a, warnings, ps = t.computeArm(c)
+	}
+	return c, a, warnings, ps
 }
 
 // computeArm puts an ARM together. A project whose phase cannot be read is a warning,

@@ -197,11 +197,7 @@ func (w World) getAtom(ctx context.Context, in getIn) (out getOut, err error) {
 }
 
 func (w World) findRelated(ctx context.Context, in relatedIn) (out relatedOut, err error) {
-	kinds, err := edgesOf(in.Edges)
-	if err != nil {
-		return out, err
-	}
-	g, a, err := w.findAtom(ctx, "atom", in.Atom)
+	g, a, kinds, err := w.findAtomAndKinds(ctx, "atom", in.Atom, in.Edges)
 	if err != nil {
 		return out, err
 	}
@@ -211,20 +207,18 @@ func (w World) findRelated(ctx context.Context, in relatedIn) (out relatedOut, e
 	return out, err
 }
 
-func edgesOf(names []string) ([]okf.EdgeKind, error) {
-	kinds, err := served.Kinds(names)
+// findAtomAndKinds is findAtom and the kinds of edge of these names.
+func (w World) findAtomAndKinds(ctx context.Context, field, name string, edges []string) (*okf.Graph, *okf.Atom, []okf.EdgeKind, error) {
+	kinds, err := served.Kinds(edges)
 	if err != nil {
-		return nil, &fieldError{"edges", err}
+		return nil, nil, nil, &fieldError{"edges", err}
 	}
-	return kinds, nil
+	g, a, err := w.findAtom(ctx, field, name)
+	return g, a, kinds, err
 }
 
 func (w World) expandAtom(ctx context.Context, in expandIn) (out expandOut, err error) {
-	kinds, err := edgesOf(in.Edges)
-	if err != nil {
-		return out, err
-	}
-	g, a, err := w.findAtom(ctx, "atom", in.Atom)
+	g, a, kinds, err := w.findAtomAndKinds(ctx, "atom", in.Atom, in.Edges)
 	if err != nil {
 		return out, err
 	}
@@ -239,11 +233,7 @@ func (w World) expandAtom(ctx context.Context, in expandIn) (out expandOut, err 
 }
 
 func (w World) findPath(ctx context.Context, in whyIn) (out whyOut, err error) {
-	kinds, err := edgesOf(in.Edges)
-	if err != nil {
-		return out, err
-	}
-	g, from, err := w.findAtom(ctx, "from", in.From)
+	g, from, kinds, err := w.findAtomAndKinds(ctx, "from", in.From, in.Edges)
 	if err != nil {
 		return out, err
 	}

@@ -73,6 +73,11 @@ func Fail(name, detail string) Emission {
 	return Emission{Outcome: Failed, Failure: name, Detail: detail}
 }
 
+// FailTransport is an emission that failed on the way to the model, of a class.
+func FailTransport(c Class, detail string) Emission {
+	return Emission{Outcome: Failed, Failure: Transport, Class: c, Detail: Shown(detail)}
+}
+
 // Interruption names why ctx ended: Timeout or Cancelled; "" when it has not.
 func Interruption(ctx context.Context) string {
 	switch {

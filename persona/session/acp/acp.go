@@ -129,7 +129,7 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 		return session.Emission{}, fmt.Errorf("substrate acp: %w", err)
 	}
 	if err != nil {
-		e := failedEmission(session.Permanent, "the agent cannot be started: "+err.Error()+"; install it, or set [substrate.acp] argv in odd.toml")
+		e := session.FailTransport(session.Permanent, "the agent cannot be started: "+err.Error()+"; install it, or set [substrate.acp] argv in odd.toml")
 		e.Usage = session.Usage{Turns: 1, CostKnown: true} // nothing ran
 		return e, nil
 	}
@@ -230,11 +230,5 @@ func (t *talk) signEmission(ctx context.Context, e session.Emission, held string
 	e.Usage, e.Sandbox = t.sumUsage(), held
 	e.Calls, e.Transcript = t.client.notedCalls()
 	e.Transcript = append(e.Transcript, t.line.said.Text()...)
-	return e
-}
-
-func failedEmission(c session.Class, detail string) session.Emission {
-	e := session.Fail(session.Transport, session.Shown(detail))
-	e.Class = c
 	return e
 }

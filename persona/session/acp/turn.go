@@ -32,7 +32,7 @@ func (t *talk) openSession(ctx context.Context) (no *session.Emission) {
 		return fail("initialize", err)
 	}
 	if hello.ProtocolVersion != sdk.ProtocolVersionNumber {
-		e := failedEmission(session.Permanent, fmt.Sprintf("the agent speaks version %d of the protocol, and odd speaks %d", hello.ProtocolVersion, sdk.ProtocolVersionNumber))
+		e := session.FailTransport(session.Permanent, fmt.Sprintf("the agent speaks version %d of the protocol, and odd speaks %d", hello.ProtocolVersion, sdk.ProtocolVersionNumber))
 		return &e
 	}
 	t.loads = hello.AgentCapabilities.LoadSession
@@ -163,12 +163,12 @@ func (t *talk) turnEmission(r sdk.PromptResponse, err error) session.Emission {
 		if t.client.listDenials() != "" {
 			break // it ends its turn at a denial
 		}
-		return failedEmission(session.TransientTransport, "the agent cancelled the turn, and nobody asked it to")
+		return session.FailTransport(session.TransientTransport, "the agent cancelled the turn, and nobody asked it to")
 	case sdk.StopReasonMaxTokens:
 		if e := session.Read(said); e.Outcome != session.Failed {
 			return e
 		}
-		return failedEmission(session.ContextOverflow, "the answer was cut off at the model's limit of tokens")
+		return session.FailTransport(session.ContextOverflow, "the answer was cut off at the model's limit of tokens")
 	}
 	return session.Read(said)
 }
@@ -176,14 +176,14 @@ func (t *talk) turnEmission(r sdk.PromptResponse, err error) session.Emission {
 // failRequest returns a request of odd's that came to nothing.
 func failRequest(what string, err error) session.Emission {
 	if wantsLogin(err) {
-		return failedEmission(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+explainError(err))
+		return session.FailTransport(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+explainError(err))
 	}
 	var no *sdk.RequestError
 	class := exec.ClassOf(err.Error())
 	if errors.As(err, &no) && no.Code == -32601 {
 		class = session.Permanent
 	}
-	return failedEmission(class, what+": "+explainError(err))
+	return session.FailTransport(class, what+": "+explainError(err))
 }
 
 // explainError returns what went wrong, in the agent's words. The library answers for an agent

@@ -246,7 +246,7 @@ func (s *stream) buildEmission(ctx context.Context, err error, said *exec.Talk) 
 	case errors.As(err, &full):
 		return session.Fail(session.DiskFull, err.Error())
 	case errors.As(err, &never):
-		return failedEmission(session.Permanent, "the program cannot be started: "+err.Error()+"; install it, or set [substrate.claude] argv in odd.toml")
+		return session.FailTransport(session.Permanent, "the program cannot be started: "+err.Error()+"; install it, or set [substrate.claude] argv in odd.toml")
 	case s.result == nil:
 		return s.crashEmission(err, said)
 	}
@@ -268,13 +268,7 @@ func (s *stream) crashEmission(err error, said *exec.Talk) session.Emission {
 	if s.limit != "" {
 		class, text = session.RateLimited, s.limit+"; "+text
 	}
-	return failedEmission(class, "claude told no result: "+text)
-}
-
-func failedEmission(c session.Class, detail string) session.Emission {
-	e := session.Fail(session.Transport, session.Shown(detail))
-	e.Class = c
-	return e
+	return session.FailTransport(class, "claude told no result: "+text)
 }
 
 func (s *stream) readResult() session.Emission {
@@ -286,11 +280,11 @@ func (s *stream) readResult() session.Emission {
 	case r.Subtype == "error_max_budget_usd":
 		return session.Fail(session.OverBudget, "the program spent all that was left")
 	case r.IsError && s.limit != "":
-		return failedEmission(session.RateLimited, s.limit+": "+said)
+		return session.FailTransport(session.RateLimited, s.limit+": "+said)
 	case r.IsError:
-		return failedEmission(s.failureClass(said), fmt.Sprintf("%s: %s", r.Subtype, said))
+		return session.FailTransport(s.failureClass(said), fmt.Sprintf("%s: %s", r.Subtype, said))
 	case strings.HasPrefix(r.Subtype, "error_"):
-		return failedEmission(session.TransientTransport, fmt.Sprintf("%s: %s", r.Subtype, said))
+		return session.FailTransport(session.TransientTransport, fmt.Sprintf("%s: %s", r.Subtype, said))
 	}
 	return session.Read([]byte(r.Text))
 }

@@ -263,12 +263,17 @@ func (c *call) findAtom() (*okf.Atom, error) {
 	return a, nil
 }
 
-func (c *call) edgeKinds() ([]okf.EdgeKind, error) {
+// findAtomAndKinds finds the atom and the kinds of edge that a call names.
+func (c *call) findAtomAndKinds() (*okf.Atom, []okf.EdgeKind, error) {
+	a, err := c.findAtom()
+	if err != nil {
+		return nil, nil, err
+	}
 	kinds, err := served.Kinds(c.args.getWords("edges"))
 	if err != nil {
-		return nil, failWith("bad_arguments", "edges: %s", err.Error())
+		return nil, nil, failWith("bad_arguments", "edges: %s", err.Error())
 	}
-	return kinds, nil
+	return a, kinds, nil
 }
 
 func getAtom(_ context.Context, c *call) (string, error) {
@@ -280,11 +285,7 @@ func getAtom(_ context.Context, c *call) (string, error) {
 }
 
 func findRelated(_ context.Context, c *call) (string, error) {
-	a, err := c.findAtom()
-	if err != nil {
-		return "", err
-	}
-	kinds, err := c.edgeKinds()
+	a, kinds, err := c.findAtomAndKinds()
 	if err != nil {
 		return "", err
 	}
@@ -292,11 +293,7 @@ func findRelated(_ context.Context, c *call) (string, error) {
 }
 
 func expandAtom(_ context.Context, c *call) (string, error) {
-	a, err := c.findAtom()
-	if err != nil {
-		return "", err
-	}
-	kinds, err := c.edgeKinds()
+	a, kinds, err := c.findAtomAndKinds()
 	if err != nil {
 		return "", err
 	}

@@ -81,7 +81,7 @@ func (t tree) checkContained(p string) error {
 	if t.root == nil {
 		return nil
 	}
-	dir, err := t.openFolder(path.Dir(p))
+	dir, err := t.openFolder(path.Dir(p), false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -98,13 +98,20 @@ func (t tree) checkContained(p string) error {
 
 // openFolder opens a folder of the desk, name by name, and follows no link: each is
 // opened and then compared with what stands under its name, so that one that is
-// put in its place in between is found. The caller closes it.
-func (t tree) openFolder(p string) (*os.Root, error) {
+// put in its place in between is found. With make it makes what is not there. The
+// caller closes it.
+func (t tree) openFolder(p string, make bool) (*os.Root, error) {
 	at, err := t.root.OpenRoot(".")
 	if err != nil || p == "." || p == "" {
 		return at, err
 	}
 	for _, name := range strings.Split(p, "/") {
+		if make {
+			if err := at.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				at.Close()
+				return nil, err
+			}
+		}
 		next, err := openStep(at, name)
 		at.Close()
 		if err != nil {
@@ -146,7 +153,7 @@ func (t tree) readFile(p string, limit int) ([]byte, fs.FileMode, error) {
 	if t.root == nil {
 		return loadFrom(t.files, p, limit)
 	}
-	dir, err := t.openFolder(path.Dir(p))
+	dir, err := t.openFolder(path.Dir(p), false)
 	if err != nil {
 		return nil, 0, asMissing(p, err)
 	}

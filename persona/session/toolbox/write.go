@@ -173,7 +173,7 @@ func deleteFile(_ context.Context, c *call) (string, error) {
 
 // removeFile takes a regular file away.
 func (t tree) removeFile(p string) error {
-	dir, err := t.openFolder(path.Dir(p))
+	dir, err := t.openFolder(path.Dir(p), false)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (t tree) removeFile(p string) error {
 // writeFile writes a file beside its place and moves it there, so that a link to
 // another file is never written through, and nobody sees half of it.
 func (t tree) writeFile(p string, b []byte, mode fs.FileMode) error {
-	dir, err := t.makeFolder(path.Dir(p))
+	dir, err := t.openFolder(path.Dir(p), true)
 	if err != nil {
 		return err
 	}
@@ -209,27 +209,6 @@ func (t tree) writeFile(p string, b []byte, mode fs.FileMode) error {
 		_ = dir.Remove(beside)
 	}
 	return err
-}
-
-// makeFolder opens a folder and makes what of it is not there.
-func (t tree) makeFolder(p string) (*os.Root, error) {
-	at, err := t.root.OpenRoot(".")
-	if err != nil || p == "." {
-		return at, err
-	}
-	for _, name := range strings.Split(p, "/") {
-		if err := at.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			at.Close()
-			return nil, err
-		}
-		next, err := openStep(at, name)
-		at.Close()
-		if err != nil {
-			return nil, err
-		}
-		at = next
-	}
-	return at, nil
 }
 
 func askTools() []entry {
