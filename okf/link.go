@@ -45,7 +45,7 @@ func dedupeEdges(es []edge) []edge {
 	}
 	kept := es[:0]
 	for _, e := range es {
-		if !slices.ContainsFunc(kept, func(k edge) bool { return covers(k, e) }) {
+		if !slices.ContainsFunc(kept, func(k edge) bool { return makesRedundant(k, e) }) {
 			kept = append(kept, e)
 		}
 	}
@@ -60,7 +60,7 @@ func dedupeManyEdges(es []edge) []edge {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(es[i].to, es[j].to), cmp.Compare(i, j)) })
-	order = slices.CompactFunc(order, func(i, before int) bool { return covers(es[before], es[i]) })
+	order = slices.CompactFunc(order, func(i, before int) bool { return makesRedundant(es[before], es[i]) })
 	slices.Sort(order)
 	kept := make([]edge, 0, len(order))
 	for _, i := range order {
@@ -69,8 +69,8 @@ func dedupeManyEdges(es []edge) []edge {
 	return kept
 }
 
-// covers reports whether k makes e redundant. e is not of an earlier kind than k.
-func covers(k, e edge) bool { return k.to == e.to && (k.kind == e.kind || e.kind == linkRank) }
+// makesRedundant reports whether k makes e redundant. e is not of an earlier kind than k.
+func makesRedundant(k, e edge) bool { return k.to == e.to && (k.kind == e.kind || e.kind == linkRank) }
 
 // followEdge resolves one typed edge. A supersession may list several names with commas, or
 // describe in words something that has no file; neither is a dead end.

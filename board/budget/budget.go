@@ -70,11 +70,11 @@ func (l Level) String() string {
 // for it too.
 func Decide(e Envelope, spent, want MicroUSD) Level {
 	hard := e.Stop()
-	sum, ok := add(spent, want)
+	sum, ok := addChecked(spent, want)
 	switch {
 	case !ok || sum > hard || want > 0 && e.Monthly <= 0:
 		return Stop
-	case sum > e.Monthly || e.Monthly > 0 && reaches(sum, e.Monthly, e.AlertPct):
+	case sum > e.Monthly || e.Monthly > 0 && reachesPercent(sum, e.Monthly, e.AlertPct):
 		return Alert
 	}
 	return OK
@@ -106,7 +106,7 @@ func (e Envelope) Part(share string) (limit MicroUSD, ok bool) {
 	}
 	var all MicroUSD
 	for _, m := range e.Teams {
-		if all, ok = add(all, m); !ok {
+		if all, ok = addChecked(all, m); !ok {
 			return 0, true
 		}
 	}
@@ -124,17 +124,17 @@ func DecideShare(e Envelope, share string, spent, want MicroUSD) Level {
 	return Decide(Envelope{Monthly: limit, AlertPct: e.AlertPct}, spent, want)
 }
 
-// add is the sum of two amounts; a negative one or an overflow is not ok.
-func add(a, b MicroUSD) (MicroUSD, bool) {
+// addChecked returns the sum of two amounts; a negative one or an overflow is not ok.
+func addChecked(a, b MicroUSD) (MicroUSD, bool) {
 	if a < 0 || b < 0 || a > math.MaxInt64-b {
 		return 0, false
 	}
 	return a + b, true
 }
 
-// reaches reports sum ≥ pct per cent of limit, in 128 bits so that no amount
+// reachesPercent reports sum ≥ pct per cent of limit, in 128 bits so that no amount
 // overflows. All three are at least 0 and pct 0 reaches nothing.
-func reaches(sum, limit MicroUSD, pct int) bool {
+func reachesPercent(sum, limit MicroUSD, pct int) bool {
 	if pct <= 0 {
 		return false
 	}
@@ -157,7 +157,7 @@ func Parse(s string) (MicroUSD, error) {
 	switch {
 	case strings.HasPrefix(s, "-"):
 		return 0, fmt.Errorf("%q is negative; write an amount of at least 0", s)
-	case !digits(whole) || point && !digits(frac):
+	case !isDigits(whole) || point && !isDigits(frac):
 		return 0, fmt.Errorf("%q is not an amount of dollars; write it like \"0.25\"", s)
 	}
 	frac = strings.TrimRight(frac, "0")
@@ -169,7 +169,7 @@ func Parse(s string) (MicroUSD, error) {
 		return 0, fmt.Errorf("%q is more money than odd can count", s)
 	}
 	micros, _ := strconv.ParseInt(frac+strings.Repeat("0", 6-len(frac)), 10, 64)
-	if sum, ok := add(MicroUSD(dollars*perDollar), MicroUSD(micros)); ok {
+	if sum, ok := addChecked(MicroUSD(dollars*perDollar), MicroUSD(micros)); ok {
 		return sum, nil
 	}
 	return 0, fmt.Errorf("%q is more money than odd can count", s)
@@ -189,7 +189,7 @@ func (m MicroUSD) String() string {
 	return fmt.Sprintf("%s%d.%s", sign, u/perDollar, frac)
 }
 
-func digits(s string) bool {
+func isDigits(s string) bool {
 	for _, r := range s {
 		if r < '0' || r > '9' {
 			return false

@@ -99,17 +99,17 @@ func TestDecideIsMonotoneAndStops(t *testing.T) {
 		e := Envelope{Monthly: amount(t, "monthly"), HardStop: amount(t, "hard"), AlertPct: rapid.IntRange(0, 100).Draw(t, "pct")}
 		spent, want := amount(t, "spent"), amount(t, "want")
 		got := Decide(e, spent, want)
-		if more, ok := add(spent, amount(t, "more")); ok && Decide(e, more, want) < got {
+		if more, ok := addChecked(spent, amount(t, "more")); ok && Decide(e, more, want) < got {
 			t.Fatalf("spent %v → %v: level fell from %v", spent, more, got)
 		}
-		if more, ok := add(want, amount(t, "more want")); ok && Decide(e, spent, more) < got {
+		if more, ok := addChecked(want, amount(t, "more want")); ok && Decide(e, spent, more) < got {
 			t.Fatalf("want %v → %v: level fell from %v", want, more, got)
 		}
 		hard := e.HardStop
 		if hard == 0 {
 			hard = e.Monthly
 		}
-		if sum, ok := add(spent, want); (!ok || sum > hard) && got != Stop {
+		if sum, ok := addChecked(spent, want); (!ok || sum > hard) && got != Stop {
 			t.Fatalf("%v + %v is past %v, and Decide says %v", spent, want, hard, got)
 		}
 	})

@@ -58,7 +58,7 @@ const (
 // penaltyFor is how long a substrate is left alone after n failures in a row, of
 // which the last was of this class; 0 for none.
 func penaltyFor(class session.Class, n int) time.Duration {
-	base, most := row(class)
+	base, most := classRow(class)
 	d := base * time.Second
 	for range max(n, 1) - 1 {
 		if d *= 2; d >= most*time.Second {
@@ -68,8 +68,8 @@ func penaltyFor(class session.Class, n int) time.Duration {
 	return min(d, most*time.Second)
 }
 
-// row is a class's base and maximum, in seconds.
-func row(class session.Class) (base, most time.Duration) {
+// classRow is a class's base and maximum, in seconds.
+func classRow(class session.Class) (base, most time.Duration) {
 	switch class {
 	case session.RateLimited:
 		return 15, 120
@@ -99,7 +99,7 @@ type Try struct {
 // the transport, for it or against it.
 func Judge(substrate, outcome, failure string, class session.Class, at time.Time) Try {
 	t := Try{Substrate: substrate, At: at}
-	if base, _ := row(class); base > 0 && failure == session.Transport {
+	if base, _ := classRow(class); base > 0 && failure == session.Transport {
 		t.Class = class
 		return t
 	}
@@ -118,7 +118,7 @@ type Condition struct {
 	since    time.Time     // of the first of them
 }
 
-func (c *Condition) take(t Try) {
+func (c *Condition) takeTry(t Try) {
 	switch {
 	case t.Class != "":
 		c.Failures++
@@ -134,8 +134,8 @@ func (c *Condition) take(t Try) {
 	}
 }
 
-// open reports that the next task may try it.
-func (c Condition) open(now time.Time) bool {
+// isOpen reports that the next task may try it.
+func (c Condition) isOpen(now time.Time) bool {
 	return c.Failures == 0 || c.Good > 0 || !now.Before(c.Until)
 }
 
@@ -160,11 +160,11 @@ func Check(chain []string, tries []Try, now time.Time) Health {
 		c := Condition{Name: name}
 		for _, t := range tries {
 			if t.Substrate == name && !t.At.After(now) && len(chain) > 1 {
-				c.take(t)
+				c.takeTry(t)
 			}
 		}
 		h.Chain = append(h.Chain, c)
-		if c.open(now) {
+		if c.isOpen(now) {
 			h.Use = append(h.Use, name)
 		} else if h.Next.IsZero() || c.Until.Before(h.Next) {
 			h.Next = c.Until

@@ -391,7 +391,7 @@ func (d *pendingAct) writeOutcome() (Outcome, error) {
 		return Outcome{}, Refusals{{"memory", fmt.Sprintf("%s: %v", GatesPath, err), ""}}
 	}
 	if d.Gate != Emergency {
-		out.Lapsed = d.slow.Buffer.lapsed(d.Now, d.Because)
+		out.Lapsed = d.slow.Buffer.findLapsed(d.Now, d.Because)
 	}
 	if isFinal(d.after.Lease.State) && !isFinal(d.before.Lease.State) && id != "" {
 		for _, p := range d.slow.Buffer.Open() {

@@ -57,8 +57,8 @@ const (
 	Stuck      = "stuck"
 )
 
-// recent returns the results within Lookback, and how many of them were accepted.
-func (s Signs) recent() (in []Result, accepted int) {
+// recentResults returns the results within Lookback, and how many of them were accepted.
+func (s Signs) recentResults() (in []Result, accepted int) {
 	for _, r := range s.Lately.Results {
 		if s.isRecent(r.At) {
 			in = append(in, r)
@@ -86,7 +86,7 @@ func (s Signs) recentTimes(times []time.Time) (n int, last time.Time) {
 // reject at least half of five results or more, converging if they accept more than they
 // reject, "" if nothing says so.
 func (s Signs) Trajectory() string {
-	in, accepted := s.recent()
+	in, accepted := s.recentResults()
 	switch rejected := len(in) - accepted; {
 	case s.SinceProgress >= silentTasks || s.Failures >= failureRun:
 		return Stuck
@@ -100,7 +100,7 @@ func (s Signs) Trajectory() string {
 
 // Report returns the signals of perception that are not zero. Days are whole ones.
 func (s Signs) Report() []Signal {
-	in, accepted := s.recent()
+	in, accepted := s.recentResults()
 	overrides, _ := s.recentTimes(s.Lately.Overrides)
 	outages, _ := s.recentTimes(s.Lately.Outages)
 	limits, _ := s.recentTimes(s.Lately.Limits)
@@ -157,7 +157,7 @@ func (s Signs) perceive() (out []Proposal) {
 			Confidence: confidenceOf(n), Report: s.Report()})
 	}
 	l := s.Lately
-	in, accepted := s.recent()
+	in, accepted := s.recentResults()
 	if s.Trajectory() == Drifting {
 		last := in[slices.IndexFunc(in, func(r Result) bool { return !r.Accepted })]
 		for _, r := range in {
@@ -322,8 +322,8 @@ func (b Buffer) RaisedSignal(l Lease) (Proposal, bool) {
 // lapseAfter is how long a proposal of low or medium severity stays open.
 const lapseAfter = 30 * 24 * time.Hour
 
-// lapsed returns the open proposals whose time has passed, but those that are being answered.
-func (b Buffer) lapsed(now time.Time, answered []string) (ids []string) {
+// findLapsed returns the open proposals whose time has passed, but those that are being answered.
+func (b Buffer) findLapsed(now time.Time, answered []string) (ids []string) {
 	for _, p := range b.Open() {
 		mild := p.Severity == Medium || p.Severity == Low
 		if mild && now.Sub(p.TS) > lapseAfter && !slices.Contains(answered, p.ID) {

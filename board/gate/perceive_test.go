@@ -102,7 +102,7 @@ func TestLapsed(t *testing.T) {
 		{ID: "P-1", Severity: Low, TS: old}, {ID: "P-2", Severity: High, TS: old}, {ID: "P-3", Severity: Medium, TS: nine.Add(-30 * day)},
 		{ID: "P-4", Severity: Medium, TS: old}, {ID: "P-5", Severity: Low, TS: old},
 	}, Dispositions: map[string]Disposition{"P-5": {}}}
-	if d := cmp.Diff([]string{"P-1"}, b.lapsed(nine, []string{"P-4"})); d != "" {
+	if d := cmp.Diff([]string{"P-1"}, b.findLapsed(nine, []string{"P-4"})); d != "" {
 		t.Error(d)
 	}
 }

@@ -126,7 +126,7 @@ func (c Context) Unquoted() Context {
 // Context reads the memory. task "" is about none in particular.
 func (m *Memory) Context(task okf.ID) (Context, error) {
 	c := Context{Lease: m.leaseContext(), Decisions: []Decided{}}
-	if err := m.recall(); err != nil {
+	if err := m.readLedger(); err != nil {
 		return c, err
 	}
 	ds, err := m.readDecisions()
@@ -174,7 +174,7 @@ func (m *Memory) artifactStatuses() []ArtifactStatus {
 	for _, t := range m.Tasks {
 		if t.State == board.Review {
 			s := ArtifactStatus{ID: t.ID, Title: t.Title, State: "review", Branch: t.Result.Branch, Turns: m.countSince(t.Result.Run, t.ID)}
-			s.Status = fresh(s.Turns, draftTurns, 0)
+			s.Status = freshnessOf(s.Turns, draftTurns, 0)
 			out = append(out, s)
 		}
 	}
@@ -191,9 +191,9 @@ func (m *Memory) artifactStatus(a *okf.Atom) ArtifactStatus {
 		s.Turns = m.countTurns(at)
 	}
 	if strings.EqualFold(a.Status, "draft") {
-		s.State, s.Status = "draft", fresh(s.Turns, draftTurns, 0)
+		s.State, s.Status = "draft", freshnessOf(s.Turns, draftTurns, 0)
 	} else {
-		s.Status = fresh(s.Turns, finalTurns, reviewTurns)
+		s.Status = freshnessOf(s.Turns, finalTurns, reviewTurns)
 	}
 	if s.Status == Current && isExpired(a, m.Slow.Facts.Now) {
 		s.Status = Stale
@@ -212,8 +212,8 @@ func LastTouched(a *okf.Atom) time.Time {
 	return last
 }
 
-// fresh is the freshness after so many turns; review 0 is never.
-func fresh(turns, stale, review int) Freshness {
+// freshnessOf is the freshness after so many turns; review 0 is never.
+func freshnessOf(turns, stale, review int) Freshness {
 	switch {
 	case review > 0 && turns >= review:
 		return ReviewNeeded
@@ -258,11 +258,11 @@ func (m *Memory) progressView() ProgressView {
 			}
 		}
 	}
-	for _, t := range first(board.Order(ready, all), 5) {
+	for _, t := range firstOf(board.Order(ready, all), 5) {
 		p.Next = append(p.Next, TaskLine{t.ID, t.Title, t.Kind})
 	}
 	slices.SortStableFunc(done, func(a, b board.Task) int { return b.DoneAt().Compare(a.DoneAt()) })
-	for _, t := range first(done, 3) {
+	for _, t := range firstOf(done, 3) {
 		line := TaskLine{ID: t.ID, Title: t.Title}
 		if at := t.DoneAt(); !at.IsZero() {
 			line.Note = at.UTC().Format(time.RFC3339)

@@ -37,21 +37,21 @@ type Memory struct {
 	ends []state.End // nil until recall
 }
 
-// refuse is the refusal of a file that cannot be read: what it would say is not nothing.
-func refuse(code, format string, args ...any) error {
+// refusal is the refusal of a file that cannot be read: what it would say is not nothing.
+func refusal(code, format string, args ...any) error {
 	return gate.Refusals{{Code: code, Text: fmt.Sprintf(format, args...), Way: "restore the file from git history"}}
 }
 
 // months is how far back the ledger is read: a sign is about now.
 const months = 3
 
-func (m *Memory) recall() error {
+func (m *Memory) readLedger() error {
 	if m.ends != nil {
 		return nil
 	}
 	var err error
 	if m.ends, err = m.State.Ends(m.Slow.Facts.Now.UTC().AddDate(0, -months, 0)); err != nil {
-		return refuse("ledger", "%s/%v", m.Root, err)
+		return refusal("ledger", "%s/%v", m.Root, err)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (m *Memory) findProgress() (silent int, last string) {
 // it would say is not nothing.
 func (m *Memory) Signs(refused int) (gate.Signs, error) {
 	s := gate.Signs{Now: m.Slow.Facts.Now, File: m.Slow.File, Verdict: m.Slow.Verdict(""), Refused: refused, Rejected: map[string]int{}, Blocked: map[string]int{}}
-	if err := m.recall(); err != nil {
+	if err := m.readLedger(); err != nil {
 		return s, err
 	}
 	if rows := m.Slow.Facts.Chain.Rows; len(rows) > 0 {
@@ -112,7 +112,7 @@ func (m *Memory) Signs(refused int) (gate.Signs, error) {
 	m.addDrift(&s)
 	var err error
 	if s.Lately, err = m.readLately(); err != nil {
-		return s, refuse("ledger", "%s/%v", m.Root, err)
+		return s, refusal("ledger", "%s/%v", m.Root, err)
 	}
 	ds, err := m.readDecisions()
 	for _, d := range ds {
@@ -204,14 +204,14 @@ func (m *Memory) Reread() (ids, documents []string) {
 		}
 	}
 	if len(titles) > 0 {
-		m.naming(titles, func(file string) { docs[file] = true })
+		m.findNaming(titles, func(file string) { docs[file] = true })
 	}
 	return slices.Compact(ids), slices.Sorted(maps.Keys(docs))
 }
 
-// naming calls found for the markdown files outside the bundle that have an entry of one of
+// findNaming calls found for the markdown files outside the bundle that have an entry of one of
 // titles, which are in lower case.
-func (m *Memory) naming(titles map[string]bool, found func(file string)) {
+func (m *Memory) findNaming(titles map[string]bool, found func(file string)) {
 	_ = fs.WalkDir(m.Files, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || d.IsDir() && (p == m.Root || strings.HasPrefix(d.Name(), ".") && p != "."):
@@ -254,7 +254,7 @@ func isExpired(a *okf.Atom, now time.Time) bool {
 func (m *Memory) readDecisions() ([]gate.Decision, error) {
 	ds, err := gate.ReadDecisions(m.Slow.Decisions)
 	if err != nil {
-		return nil, refuse("decisions", "%s/%s: %v", m.Root, gate.DecisionsPath, err)
+		return nil, refusal("decisions", "%s/%s: %v", m.Root, gate.DecisionsPath, err)
 	}
 	return gate.InForce(ds), nil
 }

@@ -25,11 +25,11 @@ func (c Context) Markdown() string {
 	p.addLease(c.Lease)
 	p.addHeading("decisions")
 	for _, d := range c.Decisions {
-		p.addEntry("%s (%s%s): %s", d.ID, d.Confidence, lead(", due ", d.Due), d.Decision.Decision)
+		p.addEntry("%s (%s%s): %s", d.ID, d.Confidence, leadIn(", due ", d.Due), d.Decision.Decision)
 	}
 	p.addHeading("artifacts")
 	for _, a := range c.Artifacts {
-		p.addEntry("%s %s, %s%s%s", a.ID, a.Status, a.State, lead(" on ", a.Branch), a.turnsText()+lead(": ", a.Title))
+		p.addEntry("%s %s, %s%s%s", a.ID, a.Status, a.State, leadIn(" on ", a.Branch), a.turnsText()+leadIn(": ", a.Title))
 	}
 	p.addHeading("progress")
 	p.addProgress(c.Progress)
@@ -100,7 +100,7 @@ func (p *page) addLease(l LeaseContext) {
 		p.addLine("leases are off")
 		return
 	case l.ID == "":
-		p.addLine("none%s%s", lead(": ", l.Verdict.Text), lead("; ", l.Verdict.Way))
+		p.addLine("none%s%s", leadIn(": ", l.Verdict.Text), leadIn("; ", l.Verdict.Way))
 		return
 	}
 	p.addLine("%s %s, stance %s: %s", l.ID, l.State, l.Stance, l.validityText())
@@ -121,7 +121,7 @@ func (p *page) addLease(l LeaseContext) {
 func (l LeaseContext) validityText() string {
 	v := l.Verdict
 	if !v.Valid {
-		return "not valid [" + v.Code + "]" + lead(", ", v.Text) + lead("; ", v.Way)
+		return "not valid [" + v.Code + "]" + leadIn(", ", v.Text) + leadIn("; ", v.Way)
 	}
 	parts := []string{"valid"}
 	if l.ExpiresAt != nil {
@@ -144,8 +144,8 @@ func (p *page) addProgress(v ProgressView) {
 		name  string
 		tasks []TaskLine
 	}{{"running", v.Running}, {"next", v.Next}, {"blocked", v.Blocked}, {"done", v.Done}} {
-		for _, t := range first(group.tasks, textEntries/2) {
-			p.addLine("%s: %s%s%s", group.name, t.ID, lead(" (", t.Note)+strings.Repeat(")", min(len(t.Note), 1)), lead(": ", t.Title))
+		for _, t := range firstOf(group.tasks, textEntries/2) {
+			p.addLine("%s: %s%s%s", group.name, t.ID, leadIn(" (", t.Note)+strings.Repeat(")", min(len(t.Note), 1)), leadIn(": ", t.Title))
 		}
 		if n := len(group.tasks) - textEntries/2; n > 0 {
 			p.addLine("%s: and %d more", group.name, n)
@@ -158,12 +158,12 @@ func (p *page) addSignals(s Signals) {
 		p.addLine("paused: %s", s.Paused)
 	}
 	if s.Task != "" {
-		p.addLine("%s is %s%s", s.Task, s.State, lead("; ", s.Waits))
+		p.addLine("%s is %s%s", s.Task, s.State, leadIn("; ", s.Waits))
 	}
 	for _, b := range s.Before {
 		p.addEntry("%s %s", s.Task, b)
 	}
-	for _, l := range first(s.Lessons, textEntries/2) {
+	for _, l := range firstOf(s.Lessons, textEntries/2) {
 		p.addLine("lesson: %s", l)
 	}
 	for _, o := range s.Proposals {
@@ -171,12 +171,12 @@ func (p *page) addSignals(s Signals) {
 	}
 }
 
-// lead is s behind what introduces it, "" for an empty s.
-func lead(intro, s string) string {
+// leadIn is s behind what introduces it, "" for an empty s.
+func leadIn(intro, s string) string {
 	if s == "" {
 		return ""
 	}
 	return intro + s
 }
 
-func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
+func firstOf[T any](list []T, n int) []T { return list[:min(len(list), n)] }

@@ -57,7 +57,7 @@ func judgeChange(j *judge) {
 		j.addFinding(j.anyPath(), 1, "%s", why)
 		return
 	}
-	j.rejudge(s, files, exact)
+	j.judgeAgain(s, files, exact)
 }
 
 // changedFiles returns the act's files outside the bundle.
@@ -129,9 +129,9 @@ func shortenHash(s string) string {
 	return s
 }
 
-// rejudge judges the change again from its bytes, so that whoever has the history can repeat the verdict. If the rules
+// judgeAgain judges the change again from its bytes, so that whoever has the history can repeat the verdict. If the rules
 // have changed since, only the paths of the task, the landed tier and what handoffs name are checked.
-func (j *judge) rejudge(s pipeline.Story, files []*File, exact bool) {
+func (j *judge) judgeAgain(s pipeline.Story, files []*File, exact bool) {
 	o := s.Op()
 	t, law, ok := j.readClaimedTask(o.Run, o.Task)
 	if !ok {

@@ -36,7 +36,7 @@ func judgeGrowth(j *judge) {
 		}
 	}
 	for i := range j.found { // one act, so one finding for all its files
-		if j.found[i].Cause = grown(j.OID); len(j.found) > 1 && len(j.Parents) == 1 {
+		if j.found[i].Cause = growthCause(j.OID); len(j.found) > 1 && len(j.Parents) == 1 {
 			j.found[i].Way = fmt.Sprintf("put them back: git revert %s", ShortID(string(j.OID)))
 		}
 	}
@@ -59,8 +59,8 @@ func judgeGrowth(j *judge) {
 	}
 }
 
-// grown is the cause of what a commit did to the old lines of append-only files.
-func grown(commit repo.OID) string { return "grown " + string(commit) }
+// growthCause is the cause of what a commit did to the old lines of append-only files.
+func growthCause(commit repo.OID) string { return "grown " + string(commit) }
 
 // IsAppendOnly reports whether a file, named below the bundle root, is append-only.
 func IsAppendOnly(rel string) bool {

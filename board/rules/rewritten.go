@@ -115,7 +115,7 @@ func (a *Act) foldSquash(found []Finding) []Finding {
 	}}
 	for _, f := range found {
 		dir, _, _ := strings.Cut(strings.TrimPrefix(f.Path, a.Root), "/")
-		if f.Cause == grown(a.OID) || !slices.Contains([]string{"ledger", "journal", "tasks"}, dir) {
+		if f.Cause == growthCause(a.OID) || !slices.Contains([]string{"ledger", "journal", "tasks"}, dir) {
 			out = append(out, f)
 			continue
 		}

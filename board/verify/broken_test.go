@@ -53,11 +53,11 @@ func TestADamagedCommitIsNotMissing(t *testing.T) {
 				t.Fatal(err)
 			}
 			found := false
-			err = try(func() { _, found = h.FindCommit(oid) })
+			err = tryReading(func() { _, found = h.FindCommit(oid) })
 			if found != c.found || (err != nil) != c.fails {
 				t.Errorf("found %v, %v", found, err)
 			}
-			if err := try(func() { h.ReadCommit(oid) }); (err == nil) != c.found {
+			if err := tryReading(func() { h.ReadCommit(oid) }); (err == nil) != c.found {
 				t.Errorf("read as one that must be there: %v", err)
 			}
 			if _, no := h.FindCommit("none"); no {

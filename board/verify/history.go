@@ -88,7 +88,7 @@ func (g *repoFacts) readHistory(s Scope) (*history, error) {
 		repoFacts: g, from: s.From, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
 		acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{}, refs: map[string]repo.OID{},
 	}
-	return h, try(func() { h.readRange(s) })
+	return h, tryReading(func() { h.readRange(s) })
 }
 
 func (h *history) readRange(s Scope) {
@@ -110,7 +110,7 @@ func (h *history) readRange(s Scope) {
 	}
 	for _, c := range h.commits {
 		h.indexCommit(c)
-		if err := try(func() { h.learnMaker(c) }); s.made == nil || s.made[c.OID] {
+		if err := tryReading(func() { h.learnMaker(c) }); s.made == nil || s.made[c.OID] {
 			must(err)
 		}
 	}

@@ -63,7 +63,7 @@ func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID
 		}
 		s.From, s.To = u.Old, u.New
 		if s.From == "" {
-			s.From = l.leaves(u.New, old, next)
+			s.From = l.findBranchPoint(u.New, old, next)
 		}
 		got, err := l.checker.checkMade(s, made)
 		if err != nil {
@@ -81,9 +81,9 @@ func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID
 	return nil
 }
 
-// leaves returns where a new branch leaves the history that is there: the first parent of the one commit that odd has
+// findBranchPoint returns where a new branch leaves the history that is there: the first parent of the one commit that odd has
 // made on it. It returns "" if there is none, or if the commit cannot be read, which whoever judges it finds out.
-func (l *Landing) leaves(branch, old, next repo.OID) repo.OID {
+func (l *Landing) findBranchPoint(branch, old, next repo.OID) repo.OID {
 	if branch == next && old != "" {
 		return old
 	}

@@ -20,8 +20,8 @@ func must(err error) {
 	}
 }
 
-// try returns the error of reading that ended do.
-func try(do func()) (err error) {
+// tryReading returns the error of reading that ended do.
+func tryReading(do func()) (err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:

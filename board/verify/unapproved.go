@@ -178,7 +178,7 @@ func isApproval(c repo.Commit) bool {
 // paths to blobs, "" for a deleted file. It returns "" if tip lacks one, or if an approval brought them.
 func Unapproved(ctx context.Context, r *repo.Repo, tip repo.OID, want map[string]string) (by repo.OID, err error) {
 	h := &history{repoFacts: newGround(ctx, r)}
-	return by, try(func() { by = h.findBringing(tip, want) })
+	return by, tryReading(func() { by = h.findBringing(tip, want) })
 }
 
 func (h *history) findBringing(tip repo.OID, want map[string]string) repo.OID {

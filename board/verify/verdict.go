@@ -64,7 +64,7 @@ func (h *history) dependOn(q question) {
 // judgeCommit returns the verdict on a commit. It reuses one from another range if this range gives the same answers.
 // Its error is one of reading.
 func (h *history) judgeCommit(c repo.Commit, rs []rules.Rule) (v verdict, err error) {
-	if err = try(func() { v = h.judgeOne(c, rs) }); err != nil {
+	if err = tryReading(func() { v = h.judgeOne(c, rs) }); err != nil {
 		err = fmt.Errorf("%s: %w", rules.ShortID(string(c.OID)), err)
 	}
 	return v, err
@@ -131,7 +131,7 @@ func (h *history) findLedgerWrites(run string) []repo.OID {
 		h.wrote = map[string][]repo.OID{}
 		seen := map[repo.OID]bool{}
 		for _, at := range h.edges {
-			_ = try(func() {
+			_ = tryReading(func() {
 				if all, _ := h.Find(at, h.LawAt(at).Root+"/ledger"); all != "" && !seen[all] {
 					seen[all] = true
 					h.noteLedgers(at, "", all, "")
@@ -143,7 +143,7 @@ func (h *history) findLedgerWrites(run string) []repo.OID {
 			if len(c.Parents) > 0 {
 				before = c.Parents[0]
 			}
-			_ = try(func() { h.noteLedgers(c.OID, before, c.OID, h.LawAt(c.OID).Root+"/ledger/") })
+			_ = tryReading(func() { h.noteLedgers(c.OID, before, c.OID, h.LawAt(c.OID).Root+"/ledger/") })
 		}
 	}
 	return h.wrote[run]

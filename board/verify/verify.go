@@ -86,7 +86,7 @@ func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 func (h *history) reportFolded(tell func(done, all int)) (Report, error) {
 	out, err := h.judgeCommits(tell)
 	if err == nil {
-		err = try(func() { h.splitAcknowledged(&out) })
+		err = tryReading(func() { h.splitAcknowledged(&out) })
 	}
 	out.Findings = rules.Fold(out.Findings)
 	return out, err
@@ -113,7 +113,7 @@ func (h *history) judgeCommits(tell func(done, all int)) (Report, error) {
 			tell(n+1, len(h.commits))
 		}
 	}
-	if err := try(func() { out.Findings = append(out.Findings, h.findUnapproved(out.Findings)...) }); err != nil {
+	if err := tryReading(func() { out.Findings = append(out.Findings, h.findUnapproved(out.Findings)...) }); err != nil {
 		return out, err
 	}
 	out.Commits = len(h.commits)

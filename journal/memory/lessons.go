@@ -40,7 +40,7 @@ func heldLessons(trials []Trial, now time.Time) (out []Lesson) {
 	recent := recentTrials(trials, now)
 	for _, t := range recent {
 		w := trialWeight(t.At, now)
-		for _, files := range t.subjects() {
+		for _, files := range t.listSubjects() {
 			why := t.Why
 			if len(files) > 1 {
 				why = ""
@@ -80,8 +80,8 @@ func heldLessons(trials []Trial, now time.Time) (out []Lesson) {
 	return out
 }
 
-// subjects returns the files of a trial, and the pairs of them where they are few.
-func (t Trial) subjects() (out [][]string) {
+// listSubjects returns the files of a trial, and the pairs of them where they are few.
+func (t Trial) listSubjects() (out [][]string) {
 	files := slices.Compact(slices.Sorted(slices.Values(t.Files)))
 	for i, f := range files {
 		out = append(out, []string{f})

@@ -133,7 +133,7 @@ func whyInvalid(name string, relative bool) string {
 // find tries every step until one leads to a file.
 func (t *Trail) find(l *Library, name, from string) {
 	scheme := okf.Authority(name)
-	if ps := l.byURI[name]; t.try("index", name, firstPage(ps)) {
+	if ps := l.byURI[name]; t.tryPath("index", name, firstPage(ps)) {
 		if len(ps) > 1 {
 			t.addNote("also the uri of " + ps[1].path)
 		}
@@ -154,15 +154,15 @@ func (t *Trail) find(l *Library, name, from string) {
 		file = plain
 	}
 	file = strings.Trim(file, "/")
-	if t.tryFile(l, file, name) || scheme != "" || t.try("id", file, l.byID[file]) {
+	if t.tryFile(l, file, name) || scheme != "" || t.tryPath("id", file, l.byID[file]) {
 		return
 	}
 	if stem, suffixed := strings.CutSuffix(file, ".md"); suffixed {
-		t.try("id", stem, l.byID[stem])
+		t.tryPath("id", stem, l.byID[stem])
 		return
 	}
 	if documentNumber.MatchString(file) {
-		t.try("number", file, l.findByNumber(file, from))
+		t.tryPath("number", file, l.findByNumber(file, from))
 	}
 }
 
@@ -215,21 +215,21 @@ func (t *Trail) tryFile(l *Library, file, name string) bool {
 		return false
 	}
 	stem, suffixed := strings.CutSuffix(file, ".md")
-	if !suffixed && t.try("path", file+".md", l.byPath[file+".md"]) {
+	if !suffixed && t.tryPath("path", file+".md", l.byPath[file+".md"]) {
 		return true
 	}
-	if suffixed && t.try("stem", strings.TrimSuffix(name, ".md"), firstPage(l.byURI[strings.TrimSuffix(name, ".md")])) {
+	if suffixed && t.tryPath("stem", strings.TrimSuffix(name, ".md"), firstPage(l.byURI[strings.TrimSuffix(name, ".md")])) {
 		return true
 	}
 	for _, base := range []string{"README.md", "index.md"} {
-		if at := path.Join(file, base); !suffixed && t.try("directory", at, l.byPath[at]) {
+		if at := path.Join(file, base); !suffixed && t.tryPath("directory", at, l.byPath[at]) {
 			return true
 		}
 	}
-	if t.try("file", file, l.byPath[file]) {
+	if t.tryPath("file", file, l.byPath[file]) {
 		return true
 	}
-	if exists(l.inner, file) {
+	if fileExists(l.inner, file) {
 		t.setFound(file)
 		return true
 	}
@@ -239,7 +239,7 @@ func (t *Trail) tryFile(l *Library, file, name string) bool {
 // tryOutside tries a path from the top of the repository.
 func (t *Trail) tryOutside(l *Library, file string) bool {
 	for _, at := range []string{file, file + ".md"} {
-		if exists(l.outer, at) {
+		if fileExists(l.outer, at) {
 			t.Steps = append(t.Steps, Step{Try: "file", Name: at})
 			if inside, ok := strings.CutPrefix(at, l.prefix+"/"); ok && l.prefix != "." {
 				t.page = l.byPath[inside]
@@ -253,13 +253,13 @@ func (t *Trail) tryOutside(l *Library, file string) bool {
 	return false
 }
 
-func exists(f fs.FS, file string) bool {
+func fileExists(f fs.FS, file string) bool {
 	_, err := fs.Stat(f, file)
 	return err == nil
 }
 
-// try records a step, and accepts p if it is not nil.
-func (t *Trail) try(how, name string, p *page) bool {
+// tryPath records a step, and accepts p if it is not nil.
+func (t *Trail) tryPath(how, name string, p *page) bool {
 	t.Steps = append(t.Steps, Step{Try: how, Name: name})
 	if p == nil {
 		return false

@@ -61,9 +61,9 @@ type File struct {
 type Commit struct{ ID, Message string }
 
 // Name is what the change is called as an artifact.
-func (c Change) Name() string { return short(c.Base) + ".." + short(c.Head) }
+func (c Change) Name() string { return shortID(c.Base) + ".." + shortID(c.Head) }
 
-func short(id string) string { return id[:min(12, len(id))] }
+func shortID(id string) string { return id[:min(12, len(id))] }
 
 // Artifacts are the patch as a brief carries it, and the files it touches as
 // pointers; cut is how many bytes of the patch are left out. Where so many files
@@ -133,9 +133,9 @@ func visiblePatch(patch []byte) []byte {
 func (c Change) Messages() handoff.Handoff {
 	var does []string
 	for _, m := range c.Commits {
-		does = append(does, short(m.ID)+": "+strings.TrimSpace(m.Message))
+		does = append(does, shortID(m.ID)+": "+strings.TrimSpace(m.Message))
 	}
-	return c.claims("the commit messages of "+c.Name(), okf.BlobID([]byte(strings.Join(does, "\n"))), does,
+	return c.claimsHandoff("the commit messages of "+c.Name(), okf.BlobID([]byte(strings.Join(does, "\n"))), does,
 		"nobody stated claims: these are commit messages, taken as what the change says it does")
 }
 
@@ -150,7 +150,7 @@ func (c Change) Stated(name string, text []byte) (handoff.Handoff, error) {
 		if err != nil {
 			return h, err
 		}
-		return c.about(h), nil
+		return c.withArtifact(h), nil
 	}
 	page, _, err := okf.ParsePage(name, text)
 	if err != nil {
@@ -165,12 +165,12 @@ func (c Change) Stated(name string, text []byte) (handoff.Handoff, error) {
 	if len(does) == 0 {
 		return handoff.Handoff{}, fmt.Errorf("%s: it claims nothing; describe the change, or leave --claims out", name)
 	}
-	return c.claims(name, okf.BlobID(text), does, "a description in the author's words, by paragraph"), nil
+	return c.claimsHandoff(name, okf.BlobID(text), does, "a description in the author's words, by paragraph"), nil
 }
 
-// about is h with the change as its artifact: what the handoff is about is what
+// withArtifact is h with the change as its artifact: what the handoff is about is what
 // the change does, and the change is what is judged.
-func (c Change) about(h handoff.Handoff) handoff.Handoff {
+func (c Change) withArtifact(h handoff.Handoff) handoff.Handoff {
 	h.Artifact, h.Deliverable = c.Name(), h.Deliverable.Clone()
 	switch d := h.Deliverable; {
 	case d.Claims != nil:
@@ -181,7 +181,7 @@ func (c Change) about(h handoff.Handoff) handoff.Handoff {
 	return h
 }
 
-func (c Change) claims(name, blob string, does []string, scope string) handoff.Handoff {
+func (c Change) claimsHandoff(name, blob string, does []string, scope string) handoff.Handoff {
 	return handoff.Handoff{
 		Handoff: contract.Handoff{ID: name, Path: name, Blob: blob, From: contract.Execution, To: contract.Validation,
 			Artifact: c.Name(), Journal: "git log " + c.Name()},
@@ -202,16 +202,16 @@ func Locate(list []deliver.Finding, c Change, head fs.FS) []Judged {
 	out := make([]Judged, len(list))
 	for i, f := range list {
 		j := Judged{Finding: f}
-		j.Path, j.Line = place(f.Location)
+		j.Path, j.Line = parsePlace(f.Location)
 		gone := slices.ContainsFunc(c.Files, func(f File) bool { return f.Path == j.Path && f.Blob == "" })
-		j.Found = gone || there(head, j.Path, j.Line)
+		j.Found = gone || hasLine(head, j.Path, j.Line)
 		out[i] = j
 	}
 	return out
 }
 
-// place reads path, path:line, path:line:column or path:line-line.
-func place(location string) (file string, line int) {
+// parsePlace reads path, path:line, path:line:column or path:line-line.
+func parsePlace(location string) (file string, line int) {
 	file = strings.TrimSpace(location)
 	for range 2 {
 		i := strings.LastIndexByte(file, ':')
@@ -228,7 +228,7 @@ func place(location string) (file string, line int) {
 	return path.Clean(strings.TrimPrefix(file, "./")), line
 }
 
-func there(head fs.FS, file string, line int) bool {
+func hasLine(head fs.FS, file string, line int) bool {
 	if !fs.ValidPath(file) {
 		return false
 	}

@@ -23,7 +23,7 @@ type Rules struct {
 func (r Rules) Canon() []invoke.Ref {
 	var out []invoke.Ref
 	for _, a := range r.Graph.Atoms() {
-		if !governs(a) || a.Status == "deprecated" || a.Status == "draft" {
+		if !isGoverning(a) || a.Status == "deprecated" || a.Status == "draft" {
 			continue
 		}
 		if res, err := r.Graph.Resolve(string(a.ID)); err == nil && !slices.Contains(res.InForce, a) {
@@ -34,7 +34,7 @@ func (r Rules) Canon() []invoke.Ref {
 	return out
 }
 
-func governs(a *okf.Atom) bool {
+func isGoverning(a *okf.Atom) bool {
 	return slices.Contains([]string{"canon", "constraint", "principle", "method", "definition"}, strings.ToLower(a.Type))
 }
 
@@ -42,7 +42,7 @@ func governs(a *okf.Atom) bool {
 // base's, because what a session would fetch may be the change's.
 func (r Rules) Prompts(c contract.Contract) map[string][]byte {
 	out := map[string][]byte{}
-	for _, p := range people(c) {
+	for _, p := range personProfiles(c) {
 		if a := r.atomNamed(p.SystemPromptURI); a != nil {
 			out[p.Ref()] = a.Body()
 		}
@@ -50,7 +50,7 @@ func (r Rules) Prompts(c contract.Contract) map[string][]byte {
 	return out
 }
 
-func people(c contract.Contract) []*contract.Profile {
+func personProfiles(c contract.Contract) []*contract.Profile {
 	return slices.DeleteFunc(append([]*contract.Profile{c.Persona}, c.Participants...), func(p *contract.Profile) bool { return p == nil })
 }
 
@@ -97,7 +97,7 @@ func (r Rules) Touched(c Change, by contract.Contract) []string {
 	for _, ref := range r.Canon() {
 		what[ref.Path] = "canon"
 	}
-	for _, p := range people(by) {
+	for _, p := range personProfiles(by) {
 		what[path.Join(r.Root, p.Path)] = "the profile " + p.Ref()
 		for _, of := range [][2]string{{"the brand discipline of ", p.BrandDiscipline}, {"the prompt of ", p.SystemPromptURI}} {
 			if a := r.atomNamed(of[1]); a != nil {

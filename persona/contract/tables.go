@@ -189,10 +189,10 @@ func (c combination) matches(m Mode, r Role, s Surface, e Engagement) bool {
 		(c.Engagement == "" || c.Engagement == e) && (!c.Unbound || m == "")
 }
 
-// combinations lists canon's rare and well-trodden combinations. Resolve refuses those that
+// namedCombinations lists canon's rare and well-trodden combinations. Resolve refuses those that
 // canon forbids, or a call cannot express them. A surface that is not made for a mode, or
 // an engagement it does not prefer, is rare too; the table of surfaces has those.
-func combinations() []combination {
+func namedCombinations() []combination {
 	return []combination{
 		{Name: "planning by an agent", Verdict: Rare, Mode: Planning, Engagement: Agent, Why: "plans are usually argued over"},
 		{Name: "execution by an assistant", Verdict: Rare, Mode: Execution, Engagement: Assistant, Why: "execution usually runs to its end"},
@@ -213,7 +213,7 @@ func combinations() []combination {
 // Judge rates four dimensions that Resolve accepts: well-trodden with the name of the
 // combination, rare with every reason, or ok.
 func Judge(m Mode, r Role, s Surface, e Engagement) (v Verdict, why []string) {
-	for _, c := range combinations() {
+	for _, c := range namedCombinations() {
 		switch {
 		case !c.matches(m, r, s, e):
 		case c.Verdict == WellTrodden:

@@ -61,7 +61,7 @@ var inline = map[string][]string{
 
 // checkDenyTable adds the rows of the deny table that a call trips.
 func (w *walker) checkDenyTable(c call) {
-	name := deniedAs(c.name())
+	name := denyTableName(c.name())
 	p := c.options("")
 	for _, d := range denials {
 		if !isListed(d.programs, name) {

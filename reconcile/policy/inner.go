@@ -53,7 +53,7 @@ func (w *walker) judgeInner(c call) bool {
 		return true
 	}
 	for _, s := range shells {
-		if deniedAs(c.name()) == s {
+		if denyTableName(c.name()) == s {
 			w.judgeShell(c)
 			return true
 		}
@@ -219,7 +219,7 @@ func (w *walker) judgeShell(c call) {
 	if len(rest) > 0 && rest[0].is(standardInput...) && !own.has("c") {
 		rest = nil // a name for what it reads
 	}
-	if name := deniedAs(c.name()); slices.Contains([]string{"fish", "csh", "tcsh"}, name) {
+	if name := denyTableName(c.name()); slices.Contains([]string{"fish", "csh", "tcsh"}, name) {
 		w.addPending("%s reads another language than bash", name)
 	}
 	w.shellRuns(c, own, rest)

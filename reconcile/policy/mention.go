@@ -29,7 +29,7 @@ func (w *walker) judgeMentions(c call) {
 	}
 	for i, a := range said {
 		w.refuseGoverning(c, a)
-		if name, _, _ := strings.Cut(a.text, "@"); deniedAs(name) == "odd" && i+1 < len(said) {
+		if name, _, _ := strings.Cut(a.text, "@"); denyTableName(name) == "odd" && i+1 < len(said) {
 			runs := c.with(said[i:])
 			w.humanAct(runs, runs.options(""))
 		}

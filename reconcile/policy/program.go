@@ -71,9 +71,9 @@ func programName(name string) string {
 	return name
 }
 
-// deniedAs is the name by which the deny table knows a program, wherever it is
+// denyTableName is the name by which the deny table knows a program, wherever it is
 // kept and however it is written: file systems may not tell the difference.
-func deniedAs(name string) string {
+func denyTableName(name string) string {
 	return strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/"))), ".exe")
 }
 

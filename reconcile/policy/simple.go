@@ -48,9 +48,9 @@ func oneCall(f *syntax.File) (*syntax.CallExpr, error) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	switch {
 	case len(f.Stmts) > 1:
-		return nil, notSimple(columnOf(f.Stmts[1]), "a second command")
+		return nil, notSimple(startColumn(f.Stmts[1]), "a second command")
 	case s.Negated:
-		return nil, notSimple(columnOf(s), "!")
+		return nil, notSimple(startColumn(s), "!")
 	case s.Background || s.Coprocess || s.Disown:
 		return nil, notSimple(int(s.Semicolon.Col()), "&")
 	case s.Semicolon.IsValid():
@@ -58,16 +58,16 @@ func oneCall(f *syntax.File) (*syntax.CallExpr, error) {
 	case len(s.Redirs) > 0:
 		return nil, notSimple(int(s.Redirs[0].OpPos.Col()), s.Redirs[0].Op.String())
 	case len(s.Comments)+len(f.Last) > 0:
-		return nil, notSimple(columnOf(&append(s.Comments, f.Last...)[0]), "a comment")
+		return nil, notSimple(startColumn(&append(s.Comments, f.Last...)[0]), "a comment")
 	case !ok:
-		return nil, notSimple(columnOf(s), constructName(s.Cmd))
+		return nil, notSimple(startColumn(s), constructName(s.Cmd))
 	case len(call.Assigns) > 0:
-		return nil, notSimple(columnOf(call.Assigns[0]), "an assignment")
+		return nil, notSimple(startColumn(call.Assigns[0]), "an assignment")
 	}
 	return call, nil
 }
 
-func columnOf(n syntax.Node) int { return int(n.Pos().Col()) }
+func startColumn(n syntax.Node) int { return int(n.Pos().Col()) }
 
 // constructName names a node of the shell's grammar for a person.
 func constructName(n syntax.Node) string {
@@ -102,12 +102,12 @@ func plainWord(w *syntax.Word) (string, error) {
 		case *syntax.Lit:
 			s, at, what := readUnquoted(part.Value, i == 0)
 			if what != "" {
-				return "", notSimple(columnOf(part)+at, what)
+				return "", notSimple(startColumn(part)+at, what)
 			}
 			b.WriteString(s)
 		case *syntax.SglQuoted:
 			if part.Dollar {
-				return "", notSimple(columnOf(part), "$'…'")
+				return "", notSimple(startColumn(part), "$'…'")
 			}
 			b.WriteString(part.Value)
 		case *syntax.DblQuoted:
@@ -117,28 +117,28 @@ func plainWord(w *syntax.Word) (string, error) {
 			}
 			b.WriteString(s)
 		default:
-			return "", notSimple(columnOf(part), constructName(part))
+			return "", notSimple(startColumn(part), constructName(part))
 		}
 	}
 	if i := strings.IndexFunc(b.String(), unicode.IsControl); i >= 0 {
-		return "", notSimple(columnOf(w), "a control character in a word")
+		return "", notSimple(startColumn(w), "a control character in a word")
 	}
 	return b.String(), nil
 }
 
 func plainQuoted(q *syntax.DblQuoted) (string, error) {
 	if q.Dollar {
-		return "", notSimple(columnOf(q), `$"…"`)
+		return "", notSimple(startColumn(q), `$"…"`)
 	}
 	var b strings.Builder
 	for _, part := range q.Parts {
 		lit, ok := part.(*syntax.Lit)
 		if !ok {
-			return "", notSimple(columnOf(part), constructName(part))
+			return "", notSimple(startColumn(part), constructName(part))
 		}
 		s, bare := unescape(lit.Value, "$`\"\\")
 		if at := strings.IndexAny(bare, "$`!"); at >= 0 {
-			return "", notSimple(columnOf(lit)+at, fmt.Sprintf("%q inside quotes", bare[at]))
+			return "", notSimple(startColumn(lit)+at, fmt.Sprintf("%q inside quotes", bare[at]))
 		}
 		b.WriteString(s)
 	}

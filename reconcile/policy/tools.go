@@ -158,13 +158,13 @@ func (w *walker) findRuns(c call, args []word) int {
 func (w *walker) judgeSed(c call) {
 	argv, inPlace := sedFlags(c.argv)
 	p := c.with(argv).options("efl", "expression", "file", "line-length")
-	w.pendDynamic(c, p)
+	w.addDynamicPending(c, p)
 	if p.has("f", "file") {
 		w.addPending("sed reads its script from a file")
 	}
 	scripts, files := sedScripts(p)
 	for _, s := range scripts {
-		if !s.known || !tameSed(s.text) {
+		if !s.known || !isTameSed(s.text) {
 			w.addPending("the sed script %s may write, read or run more than its files", s.text)
 		}
 	}
@@ -219,9 +219,9 @@ func sedInPlace(lead string) (word, bool) {
 	return word{text: flags, known: true, lead: flags}, true
 }
 
-// tameSed reports whether a script is one that only edits what it prints. What
+// isTameSed reports whether a script is one that only edits what it prints. What
 // it does not know is not tame.
-func tameSed(s string) bool {
+func isTameSed(s string) bool {
 	for {
 		s = strings.TrimLeft(s, " \t\n;{}!,$0123456789+~")
 		if s == "" {
@@ -230,7 +230,7 @@ func tameSed(s string) bool {
 		if strings.ContainsRune("aic", rune(s[0])) { // text to the end of the line
 			return !strings.Contains(s, "\n")
 		}
-		rest, ok := pastSed(s)
+		rest, ok := skipSedCommand(s)
 		if !ok {
 			return false
 		}
@@ -238,15 +238,15 @@ func tameSed(s string) bool {
 	}
 }
 
-// pastSed skips one address or one command of a sed script.
-func pastSed(s string) (rest string, ok bool) {
+// skipSedCommand skips one address or one command of a sed script.
+func skipSedCommand(s string) (rest string, ok bool) {
 	ends := " \t\n;}"
 	switch c := s[0]; {
 	case c == '/' || c == '\\' && len(s) > 1:
-		rest, ok = pastDelimited(strings.TrimPrefix(s, `\`), 1)
+		rest, ok = skipDelimited(strings.TrimPrefix(s, `\`), 1)
 		return strings.TrimLeft(rest, "IM"), ok
 	case c == 's' || c == 'y':
-		rest, ok = pastDelimited(s[1:], 2)
+		rest, ok = skipDelimited(s[1:], 2)
 		rest = strings.TrimLeft(rest, "gpiIM0123456789")
 	case strings.IndexByte("pdDgGhHnNqQxlPz=F", c) >= 0:
 		rest, ok, ends = s[1:], true, ends+"0123456789"
@@ -254,8 +254,8 @@ func pastSed(s string) (rest string, ok bool) {
 	return rest, ok && (rest == "" || strings.ContainsAny(rest[:1], ends))
 }
 
-// pastDelimited skips n texts that end in the delimiter s begins with.
-func pastDelimited(s string, n int) (rest string, ok bool) {
+// skipDelimited skips n texts that end in the delimiter s begins with.
+func skipDelimited(s string, n int) (rest string, ok bool) {
 	if s == "" || s[0] == '\n' || s[0] == '\\' || s[0] >= 0x80 {
 		return "", false
 	}
@@ -285,7 +285,7 @@ func (w *walker) judgeAwk(c call) {
 			w.addPending("%s has flags that may write files", c.name())
 		}
 	}
-	w.pendDynamic(c, p)
+	w.addDynamicPending(c, p)
 	if len(p.operands) == 0 {
 		return
 	}

@@ -20,7 +20,7 @@ var writers = map[string]func(*walker, call){
 func writesOperands(takes string) func(*walker, call) {
 	return func(w *walker, c call) {
 		p := c.options(takes, "date", "reference", "mode", "size", "time")
-		w.pendDynamic(c, p)
+		w.addDynamicPending(c, p)
 		w.noteWrites(c, p.operands...)
 	}
 }
@@ -29,7 +29,7 @@ func writesOperands(takes string) func(*walker, call) {
 func formatsInPlace(flag string) func(*walker, call) {
 	return func(w *walker, c call) {
 		p := c.options("")
-		w.pendDynamic(c, p)
+		w.addDynamicPending(c, p)
 		if p.has(flag) {
 			w.noteTreeWrites(c, p.operands...)
 		} else {
@@ -38,8 +38,8 @@ func formatsInPlace(flag string) func(*walker, call) {
 	}
 }
 
-// pendDynamic says that flags may be hidden in a word of a program that writes.
-func (w *walker) pendDynamic(c call, p parsed) {
+// addDynamicPending says that flags may be hidden in a word of a program that writes.
+func (w *walker) addDynamicPending(c call, p parsed) {
 	if p.dynamic {
 		w.addPending("%s gets arguments that are not known", c.name())
 	}
@@ -47,7 +47,7 @@ func (w *walker) pendDynamic(c call, p parsed) {
 
 func (w *walker) judgeRemove(c call) {
 	p := c.options("")
-	w.pendDynamic(c, p)
+	w.addDynamicPending(c, p)
 	all := p.has("r", "R", "recursive")
 	for _, n := range p.operands {
 		if w.deniesDestroying(c, n) {
@@ -88,7 +88,7 @@ func (w *walker) noteTargetWrites(c call, from []word, to word, folder, tree boo
 
 func (w *walker) judgeMove(c call) {
 	p := c.options("tS", "target-directory", "suffix")
-	w.pendDynamic(c, p)
+	w.addDynamicPending(c, p)
 	from, to, folder, ok := copyTarget(p)
 	for _, n := range from {
 		if !w.deniesDestroying(c, n) {
@@ -108,7 +108,7 @@ func (w *walker) mayBeFolder(n word) bool {
 
 func (w *walker) judgeCopy(c call) {
 	p := c.options("tSmog", "target-directory", "suffix", "mode", "owner", "group")
-	w.pendDynamic(c, p)
+	w.addDynamicPending(c, p)
 	if programName(c.name()) == "install" && p.has("d", "directory") {
 		w.noteWrites(c, p.operands...)
 		return
@@ -130,7 +130,7 @@ func (w *walker) judgeCopy(c call) {
 // A folder of the repository may have that name.
 func (w *walker) copiesOdd(c call, from word) {
 	for _, a := range splitNames(from.text) {
-		if deniedAs(a.text) == "odd" && (!from.known || isOutside(w.resolvePath(c.dirs.at[0], a.text))) {
+		if denyTableName(a.text) == "odd" && (!from.known || isOutside(w.resolvePath(c.dirs.at[0], a.text))) {
 			w.addHard("command_human_act", c.name()+" makes a copy of odd, whose commands no rule would know", "run odd by its name")
 		}
 	}
@@ -174,7 +174,7 @@ func (w *walker) judgeMode(c call) {
 	if len(args) > 0 && !given {
 		args = args[1:]
 	}
-	w.pendDynamic(c, p)
+	w.addDynamicPending(c, p)
 	w.noteWrittenWords(c, p.has("R", "recursive"), args)
 }
 
@@ -214,7 +214,7 @@ func (w *walker) judgeDd(c call) {
 
 func (w *walker) judgeUniq(c call) {
 	p := c.options("fsw", "skip-fields", "skip-chars", "check-chars")
-	w.pendDynamic(c, p)
+	w.addDynamicPending(c, p)
 	if len(p.operands) > 0 {
 		w.noteReads(c, p.operands[0])
 		w.noteWrites(c, p.operands[1:]...)
@@ -223,7 +223,7 @@ func (w *walker) judgeUniq(c call) {
 
 func (w *walker) judgeXxd(c call) {
 	p := c.options("cglosn")
-	w.pendDynamic(c, p)
+	w.addDynamicPending(c, p)
 	if len(p.operands) > 0 {
 		w.noteReads(c, p.operands[0])
 		w.noteWrites(c, p.operands[1:]...)

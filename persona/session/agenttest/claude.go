@@ -102,7 +102,7 @@ func (c *claude) record(brief []byte) error {
 	env := slices.Sorted(slices.Values(c.environ))
 	settings, servers := c.flag("--settings"), c.flag("--mcp-config")
 	for name, text := range map[string]string{"argv": strings.Join(c.args, "\n") + "\n", "stdin": string(brief), "env": strings.Join(env, "\n") + "\n",
-		"settings": slurp(settings), "servers": slurp(servers)} {
+		"settings": readString(settings), "servers": readString(servers)} {
 		text = strings.NewReplacer(filepath.Dir(settings), "$ODD", c.tree, "$TREE", c.home, "$HOME", c.variable("TMPDIR"), "$TEMP", filepath.Dir(c.tree), "$DESK").Replace(text)
 		if err := os.WriteFile(filepath.Join(to, name+"."+strconv.Itoa(c.turn)), []byte(text), 0o600); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (c *claude) record(brief []byte) error {
 	return nil
 }
 
-func slurp(name string) string {
+func readString(name string) string {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return err.Error()
@@ -158,7 +158,7 @@ func (c *claude) play() (int, error) {
 func (c *claude) do(s step) (code int, over bool, err error) {
 	switch s.Do {
 	case "hang":
-		hang()
+		blockForever()
 	case "exit":
 		fmt.Fprintln(c.talk, s.Say)
 		return s.Code, true, nil
@@ -179,7 +179,7 @@ func (c *claude) use(s step) error {
 	text := "done"
 	if no != "" {
 		text = no
-	} else if err := act(s); err != nil {
+	} else if err := runTool(s); err != nil {
 		text, no = err.Error(), "failed"
 	}
 	c.say(object{"type": "user", "message": object{"content": []any{object{"type": "tool_result", "tool_use_id": s.ID, "is_error": no != "", "content": text}}}})
@@ -203,7 +203,7 @@ func (c *claude) hook(s step) (no string, err error) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(slurp(c.flag("--settings"))), &set); err != nil || len(set.Hooks.PreToolUse) == 0 {
+	if err := json.Unmarshal([]byte(readString(c.flag("--settings"))), &set); err != nil || len(set.Hooks.PreToolUse) == 0 {
 		return "", fmt.Errorf("settings without a hook: %v", err)
 	}
 	in, err := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "session_id": c.session(), "cwd": c.tree, "tool_name": s.Tool, "tool_use_id": s.ID, "tool_input": s.Input})
@@ -219,7 +219,7 @@ func (c *claude) hook(s step) (no string, err error) {
 	return out.String(), nil
 }
 
-func act(s step) error {
+func runTool(s step) error {
 	name := s.Input["file_path"]
 	switch s.Tool {
 	case "Write":
@@ -234,9 +234,9 @@ func act(s step) error {
 	return nil
 }
 
-// hang reads what nobody ever writes. An empty select would not do: a program in
+// blockForever reads what nobody ever writes. An empty select would not do: a program in
 // which nothing can happen any more is ended as a deadlock.
-func hang() {
+func blockForever() {
 	r, w, err := os.Pipe()
 	if err == nil {
 		_, _ = r.Read(make([]byte, 1))

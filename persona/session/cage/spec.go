@@ -183,7 +183,7 @@ var forAll = sync.OnceValue(func() []string { return readableByAll("/etc") })
 // to is not its place.
 func readableByAll(dir string) []string {
 	entries, err := os.ReadDir(dir)
-	if err != nil || !worldMay(dir, 0o005) {
+	if err != nil || !worldHasRights(dir, 0o005) {
 		return nil
 	}
 	var places []string
@@ -196,7 +196,7 @@ func readableByAll(dir string) []string {
 			continue
 		case e.IsDir():
 			in = readableByAll(at)
-		case worldMay(at, 0o004):
+		case worldHasRights(at, 0o004):
 			in = []string{at}
 		}
 		whole = whole && len(in) == 1 && in[0] == at
@@ -208,8 +208,8 @@ func readableByAll(dir string) []string {
 	return places
 }
 
-// worldMay reports that every user has these rights to a file.
-func worldMay(at string, rights os.FileMode) bool {
+// worldHasRights reports that every user has these rights to a file.
+func worldHasRights(at string, rights os.FileMode) bool {
 	is, err := os.Lstat(at)
 	return err == nil && is.Mode().Perm()&rights == rights
 }

@@ -87,13 +87,13 @@ func Open(o Options) *Line {
 
 // Proxy tells by an environment alone through which proxy a request goes.
 func Proxy(environ []string) func(*http.Request) (*url.URL, error) {
-	ask := (&httpproxy.Config{HTTPProxy: value(environ, "HTTP_PROXY"), HTTPSProxy: value(environ, "HTTPS_PROXY"), NoProxy: value(environ, "NO_PROXY")}).ProxyFunc()
+	ask := (&httpproxy.Config{HTTPProxy: envValue(environ, "HTTP_PROXY"), HTTPSProxy: envValue(environ, "HTTPS_PROXY"), NoProxy: envValue(environ, "NO_PROXY")}).ProxyFunc()
 	return func(r *http.Request) (*url.URL, error) { return ask(r.URL) }
 }
 
-// value is a variable of an environment, by its name in either case; the last one
+// envValue returns a variable of an environment, by its name in either case; the last one
 // counts.
-func value(environ []string, name string) string {
+func envValue(environ []string, name string) string {
 	for _, n := range []string{name, strings.ToLower(name)} {
 		if v := Variable(environ, n); v != "" {
 			return v

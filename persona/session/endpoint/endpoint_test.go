@@ -108,7 +108,7 @@ func TestClass(t *testing.T) {
 		{Problem{Status: 501}, session.ServerError}, {Problem{Status: 304}, session.Permanent}, {Problem{Err: context.DeadlineExceeded}, session.TimedOut},
 		{Problem{Status: 200, Err: io.ErrUnexpectedEOF}, session.TransientTransport}, {Problem{Err: io.EOF}, session.ConnectionError},
 	} {
-		if got := c.p.class(); got != c.want {
+		if got := c.p.classify(); got != c.want {
 			t.Errorf("%+v: got %s, want %s", c.p, got, c.want)
 		}
 	}

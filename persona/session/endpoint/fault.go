@@ -27,22 +27,22 @@ func (l *Line) Fault(p Problem) *loop.Fault {
 	if p.Status == 0 {
 		p.Status = l.last.status
 	}
-	return &loop.Fault{After: l.last.after, Class: p.class(), Detail: l.Tell(p.detail()), Charged: l.put.Load() && l.last.status < 300}
+	return &loop.Fault{After: l.last.after, Class: p.classify(), Detail: l.Tell(p.oneLine()), Charged: l.put.Load() && l.last.status < 300}
 }
 
-func (p Problem) class() session.Class {
-	if c, known := kinds(p.Kind); known && !(c == session.Permanent && session.Overflows(p.Text)) {
+func (p Problem) classify() session.Class {
+	if c, known := classOfWord(p.Kind); known && !(c == session.Permanent && session.Overflows(p.Text)) {
 		return c
 	}
 	if p.Status >= 300 {
 		return session.ClassOfStatus(p.Status, p.Kind+" "+p.Text)
 	}
-	return broken(p.Err, p.Status != 0)
+	return classOfBreak(p.Err, p.Status != 0)
 }
 
-// kinds are the words of APIs that say more than a status, or that come where the
+// classOfWord reads the words of APIs that say more than a status, or that come where the
 // status was good already: in the middle of a streamed answer.
-func kinds(word string) (session.Class, bool) {
+func classOfWord(word string) (session.Class, bool) {
 	switch word {
 	case "rate_limit_error", "rate_limit_exceeded":
 		return session.RateLimited, true
@@ -58,9 +58,9 @@ func kinds(word string) (session.Class, bool) {
 	return "", false
 }
 
-// broken is the class of a line that broke; answered says that the server had begun
+// classOfBreak is the class of a line that broke; answered says that the server had begun
 // to answer.
-func broken(err error, answered bool) session.Class {
+func classOfBreak(err error, answered bool) session.Class {
 	var cert *tls.CertificateVerificationError
 	var wait net.Error
 	switch {
@@ -76,8 +76,8 @@ func broken(err error, answered bool) session.Class {
 	return session.ConnectionError
 }
 
-// detail is a problem in one line.
-func (p Problem) detail() string {
+// oneLine is a problem in one line.
+func (p Problem) oneLine() string {
 	var parts []string
 	if p.Status >= 300 {
 		parts = append(parts, strings.TrimSpace("HTTP "+strconv.Itoa(p.Status)+" "+http.StatusText(p.Status)))
@@ -106,22 +106,22 @@ func (l *Line) Tell(s string) string {
 // or until a moment of its own clock.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		return patience(ms * float64(time.Millisecond))
+		return durationOf(ms * float64(time.Millisecond))
 	}
 	text := h.Get("Retry-After")
 	if s, err := strconv.ParseFloat(text, 64); err == nil {
-		return patience(s * float64(time.Second))
+		return durationOf(s * float64(time.Second))
 	}
 	until, err := http.ParseTime(text)
 	now, err2 := http.ParseTime(h.Get("Date"))
 	if err != nil || err2 != nil {
 		return 0
 	}
-	return patience(float64(until.Sub(now)))
+	return durationOf(float64(until.Sub(now)))
 }
 
-// patience is d in nanoseconds, from nothing to a day.
-func patience(d float64) time.Duration {
+// durationOf is d in nanoseconds, from nothing to a day.
+func durationOf(d float64) time.Duration {
 	if !(d > 0) {
 		return 0
 	}

@@ -68,7 +68,7 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	if !fs.ValidPath(s.File) || s.File == "." {
 		return session.Emission{}, fmt.Errorf("substrate replay: file %q is not a path inside the repository", s.File)
 	}
-	text, err := s.recording(r)
+	text, err := s.readRecording(r)
 	if err != nil {
 		return session.Emission{}, fmt.Errorf("substrate replay: %w; name a recording in [substrate.replay] file", err)
 	}
@@ -82,8 +82,8 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	return e, nil
 }
 
-// recording reads the file, or the one of the folder that is for this request.
-func (s Substrate) recording(r session.Request) ([]byte, error) {
+// readRecording reads the file, or the one of the folder that is for this request.
+func (s Substrate) readRecording(r session.Request) ([]byte, error) {
 	info, err := fs.Stat(s.Files, s.File)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (s Substrate) recording(r session.Request) ([]byte, error) {
 	if !info.IsDir() {
 		return fs.ReadFile(s.Files, s.File)
 	}
-	tried := names(r)
+	tried := recordingNames(r)
 	for _, name := range tried {
 		if text, err := fs.ReadFile(s.Files, path.Join(s.File, name)); err == nil {
 			return text, nil
@@ -102,8 +102,8 @@ func (s Substrate) recording(r session.Request) ([]byte, error) {
 	return nil, fmt.Errorf("%s holds none of %s", s.File, strings.Join(tried, ", "))
 }
 
-// names are the recordings a request may have in a folder, the closest first.
-func names(r session.Request) []string {
+// recordingNames are the recordings a request may have in a folder, the closest first.
+func recordingNames(r session.Request) []string {
 	role := r.Role
 	if role == "" {
 		role = "general"

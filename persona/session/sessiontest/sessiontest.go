@@ -30,16 +30,16 @@ type Script struct {
 // program, a server. It may skip a case that the substrate cannot have.
 type Maker func(t *testing.T, s Script) session.Substrate
 
-// finish is an emission that declares an outcome, and more of the object.
-func finish(outcome, more string) string {
+// finishEmission is an emission that declares an outcome, and more of the object.
+func finishEmission(outcome, more string) string {
 	return "Done.\n\n```json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"" + outcome + "\"" + more + "}\n```\n"
 }
 
 // patience is how long a case lets an agent hang before it ends it.
 const patience = 50 * time.Millisecond
 
-// outcomes are the cases that differ in what is said and what it comes to.
-func outcomes() []struct {
+// outcomeCases are the cases that differ in what is said and what it comes to.
+func outcomeCases() []struct {
 	name, says, failure string
 	outcome             session.Outcome
 } {
@@ -47,20 +47,20 @@ func outcomes() []struct {
 		name, says, failure string
 		outcome             session.Outcome
 	}{
-		{"completed", finish("completed", ""), "", session.Completed},
-		{"refused", finish("refused", ""), "", session.Refused},
-		{"failed by its own word", finish("failed", `, "failure": "no tide"`), "no tide", session.Failed},
-		{"insufficient", finish("handoff_insufficient", `, "missing": ["the hour"]`), "", session.HandoffInsufficient},
+		{"completed", finishEmission("completed", ""), "", session.Completed},
+		{"refused", finishEmission("refused", ""), "", session.Refused},
+		{"failed by its own word", finishEmission("failed", `, "failure": "no tide"`), "no tide", session.Failed},
+		{"insufficient", finishEmission("handoff_insufficient", `, "missing": ["the hour"]`), "", session.HandoffInsufficient},
 		{"silent", "I think I am done.\n", session.Silent, session.Failed},
 		{"malformed", "```json\n{\"schema\": \"odd.finish.1\"\n```\n", session.Malformed, session.Failed},
-		{"two outcomes", finish("completed", "") + finish("refused", ""), session.Malformed, session.Failed},
+		{"two outcomes", finishEmission("completed", "") + finishEmission("refused", ""), session.Malformed, session.Failed},
 	}
 }
 
 // Table runs every case, each with a substrate of its own.
 func Table(t *testing.T, of Maker) {
 	t.Helper()
-	for _, c := range outcomes() {
+	for _, c := range outcomeCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			e := run(t, t.Context(), of(t, Script{Says: c.says}), session.Request{})
@@ -72,10 +72,10 @@ func Table(t *testing.T, of Maker) {
 			}
 		})
 	}
-	t.Run("cost", func(t *testing.T) { t.Parallel(); costs(t, of) })
-	t.Run("turns", func(t *testing.T) { t.Parallel(); turns(t, of) })
-	t.Run("ends", func(t *testing.T) { t.Parallel(); ends(t, of) })
-	t.Run("resume", func(t *testing.T) { t.Parallel(); resume(t, of) })
+	t.Run("cost", func(t *testing.T) { t.Parallel(); checkCosts(t, of) })
+	t.Run("turns", func(t *testing.T) { t.Parallel(); checkTurns(t, of) })
+	t.Run("ends", func(t *testing.T) { t.Parallel(); checkEnds(t, of) })
+	t.Run("resume", func(t *testing.T) { t.Parallel(); checkResume(t, of) })
 }
 
 // run runs a session as odd does.
@@ -89,21 +89,21 @@ func run(t *testing.T, ctx context.Context, s session.Substrate, r session.Reque
 	return e
 }
 
-func costs(t *testing.T, of Maker) {
-	e := run(t, t.Context(), of(t, Script{Says: finish("completed", ""), Cost: 12_345}), session.Request{})
+func checkCosts(t *testing.T, of Maker) {
+	e := run(t, t.Context(), of(t, Script{Says: finishEmission("completed", ""), Cost: 12_345}), session.Request{})
 	if !e.Usage.CostKnown || e.Usage.Cost != 12_345 {
 		t.Errorf("told 12345, got %+v", e.Usage)
 	}
-	e = run(t, t.Context(), of(t, Script{Says: finish("completed", ""), Cost: -1}), session.Request{})
+	e = run(t, t.Context(), of(t, Script{Says: finishEmission("completed", ""), Cost: -1}), session.Request{})
 	if e.Usage.CostKnown {
 		t.Errorf("nobody told it, got %+v", e.Usage)
 	}
 }
 
-// turns holds a substrate to the leave it asks for.
-func turns(t *testing.T, of Maker) {
+// checkTurns holds a substrate to the leave it asks for.
+func checkTurns(t *testing.T, of Maker) {
 	asked := 0
-	e := run(t, t.Context(), of(t, Script{Says: finish("completed", "")}), session.Request{Turn: func(u session.Usage) error {
+	e := run(t, t.Context(), of(t, Script{Says: finishEmission("completed", "")}), session.Request{Turn: func(u session.Usage) error {
 		if asked == 0 && (u.Turns != 0 || u.Cost != 0) {
 			t.Errorf("before the first turn it cost %+v", u)
 		}
@@ -113,7 +113,7 @@ func turns(t *testing.T, of Maker) {
 	if asked != e.Usage.Turns || asked == 0 {
 		t.Errorf("asked %d times for %d turns", asked, e.Usage.Turns)
 	}
-	e = run(t, t.Context(), of(t, Script{Says: finish("completed", "")}), session.Request{Turn: func(session.Usage) error { return errors.New("the board was paused") }})
+	e = run(t, t.Context(), of(t, Script{Says: finishEmission("completed", "")}), session.Request{Turn: func(session.Usage) error { return errors.New("the board was paused") }})
 	if e.Failure != session.TurnRefused || !strings.Contains(e.Detail, "paused") || e.Outcome != session.Failed {
 		t.Errorf("%s %q: %s", e.Outcome, e.Failure, e.Detail)
 	}
@@ -122,11 +122,11 @@ func turns(t *testing.T, of Maker) {
 	}
 }
 
-// resume takes a session one try further: in the conversation it named, where it
+// checkResume takes a session one try further: in the conversation it named, where it
 // has any, and from its brief alone where it has none. What a conversation cost
 // before is not told again.
-func resume(t *testing.T, of Maker) {
-	s := of(t, Script{Says: finish("completed", ""), Cost: 12_345})
+func checkResume(t *testing.T, of Maker) {
+	s := of(t, Script{Says: finishEmission("completed", ""), Cost: 12_345})
 	first := run(t, t.Context(), s, session.Request{Try: 1})
 	again := run(t, t.Context(), s, session.Request{Try: 2, Thread: first.Thread})
 	if again.Outcome != session.Completed || again.Thread != first.Thread {
@@ -143,8 +143,8 @@ func resume(t *testing.T, of Maker) {
 	}
 }
 
-// ends holds a substrate to the end of its time, and to being called off.
-func ends(t *testing.T, of Maker) {
+// checkEnds holds a substrate to the end of its time, and to being called off.
+func checkEnds(t *testing.T, of Maker) {
 	e := run(t, t.Context(), of(t, Script{Hangs: true}), session.Request{Timeout: patience})
 	if e.Failure != session.Timeout || e.Outcome != session.Failed {
 		t.Errorf("out of time: %s %q: %s", e.Outcome, e.Failure, e.Detail)
