@@ -184,12 +184,13 @@ func (e evidence) choice() (about string, ok bool) {
 					continue
 				}
 				said, _ := withLimits(q, s)
+				said = strings.TrimSuffix(said, ", because")
 				switch {
 				case label && below == "":
 					below = said
 				case chose(ws) && (lead == "" || proper(s)):
 					last = said
-				case first == "" && lead == "" && (instruction(s) || slices.ContainsFunc(ws, func(w string) bool {
+				case first == "" && lead == "" && i < 2 && (instruction(s) || slices.ContainsFunc(ws, func(w string) bool {
 					return in("will shall should must we our use uses used prefer preferred only", w)
 				})):
 					first = said

@@ -78,6 +78,7 @@ type block struct {
 	kind     kind
 	from, to int // lines, inclusive
 	nested   bool
+	quoted   int      // how many quotations it stands in
 	run      run      // a paragraph
 	items    []item   // list items, definitions, rows
 	header   []string // of a table, in lower case
@@ -335,8 +336,12 @@ func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
 			return bs
 		}
 	case *ast.Blockquote:
+		had := len(bs)
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 			bs = d.blocks(bs, c, depth+1)
+		}
+		for i := range bs[had:] {
+			bs[had+i].quoted++
 		}
 		return bs
 	default:

@@ -85,6 +85,9 @@ var forUsers = lazy(`(?i)(?:^|/)(?:end-)?users?(?:[-_](?:guide|manual|docs?))?/`
 
 // isOfTeam reports whether d tells those who make a product what they do.
 func (d *document) isOfTeam() bool {
+	if d.has("upgrade upgrading upgrades install installation installing uninstall") && !d.has("contributing development dev") {
+		return false
+	}
 	return d.decides || d.rulebook() || d.has(affairs) || d.charters() ||
 		d.has("development develop dev devel developer developers hacking internal internals maintaining maintainer pull runbook runbooks playbook playbooks ops operations oncall incident incidents adr adrs")
 }
@@ -114,7 +117,7 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 	}
 	for _, d := range docs {
 		n := len(d.found)
-		if product && slices.Contains(readmes, d.path) {
+		if product && slices.Contains(readmes, path.Base(d.path)) {
 			d.found = slices.DeleteFunc(d.found, func(c candidate) bool {
 				return c.kind == process && !making().MatchString(c.title)
 			})

@@ -84,7 +84,7 @@ func (c candidate) flaws(s *section) (n int) {
 		}
 	}
 	switch title := sectionNumber().ReplaceAllString(s.title, ""); {
-	case label(title) || vague().MatchString(title):
+	case label(title) || vague().MatchString(title) || boilerplate(title) && !in("requirements security", strings.ToLower(title)) && phraseTopic(strings.ToLower(title)) != policies:
 		n += 6
 	case strings.HasSuffix(c.title, "?"):
 		n += 3
@@ -107,7 +107,7 @@ func relates(title, sentence string) bool {
 
 // sound holds what every reader must: a name, and lines that exist.
 func (s *section) sound(c candidate) bool {
-	return c.title != "" && len(c.evidence) > 0 && c.evidence[0].from >= 1 && c.evidence[0].to >= c.evidence[0].from && c.evidence[0].to <= len(s.doc.lines)
+	return c.title != "" && c.kind != "" && len(c.evidence) > 0 && c.evidence[0].from >= 1 && c.evidence[0].to >= c.evidence[0].from && c.evidence[0].to <= len(s.doc.lines)
 }
 
 // merge makes one candidate of all that name one thing of one kind, and then of
@@ -345,7 +345,7 @@ func rank(cs []candidate, thisYear string) {
 func (d *document) past() string {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
 	at := slices.IndexFunc(folders, func(f string) bool {
-		return in("minutes reports archive archives archived attic historical legacy deprecated completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides meetings retro examples samples tutorial tutorials quickstart news", f)
+		return in("minutes reports archive archives archived attic historical legacy deprecated defunct completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides meetings retro examples samples tutorial tutorials quickstart news", f)
 	})
 	state := strings.ToLower(d.state)
 	switch {
@@ -360,13 +360,15 @@ func (d *document) past() string {
 		return "a form"
 	case !d.decides && d.hasHead():
 		return "a proposal, by its head"
-	case d.has("election elections") && slices.ContainsFunc(d.parts(), century().MatchString):
-		return "an election of one year"
+	case d.has("election elections") && slices.ContainsFunc(d.parts(), century().MatchString) || event().MatchString(path.Dir(d.path)):
+		return "of one year, by its folder"
+	case strings.Contains(strings.ToLower(d.title), "(deprecated)"):
+		return "deprecated, by its title"
 	case in("rejected declined withdrawn abandoned superseded obsolete", state), in("completed complete implemented done", state) && strings.EqualFold(d.form, "proposal"):
 		return "its front matter says " + state
 	case strings.EqualFold(d.stem(), "roadmap") || slices.Contains(folders, "roadmap"):
 		return "a plan"
-	case slices.ContainsFunc(folders, func(f string) bool { return in(proposing, f) }) && !d.isGuide():
+	case slices.ContainsFunc(folders, func(f string) bool { return in(proposing, f) }) && !(d.isGuide() && in(proposing, folders[len(folders)-1])):
 		return "a proposal, by its folder"
 	}
 	if !date().MatchString(d.stem()) {
@@ -380,6 +382,9 @@ func (d *document) past() string {
 	}
 	return ""
 }
+
+// event is a folder with a year and another word in its name, as that of a vote or a conference.
+var event = lazy(`(?:^|/)(?:(?:19|20)[0-9]{2}[-_][A-Za-z]|[^/]*[A-Za-z][-_](?:19|20)[0-9]{2}(?:[-_/]|$))`)
 
 // hasHead reports whether d begins with the fields of a proposal: its status, and who wrote or reviews it.
 func (d *document) hasHead() bool {

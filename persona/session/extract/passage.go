@@ -44,8 +44,16 @@ func renderAll(bs []block, to linker) []string {
 // isEmpty reports whether a page shows nothing of b.
 func (b block) isEmpty() bool { return len(b.render(nil)) == 0 }
 
-// render is one block as lines of markdown.
+// render is one block as lines of markdown, those of a quotation with its mark.
 func (b block) render(to linker) []string {
+	out := b.renderBare(to)
+	for i, l := range out {
+		out[i] = strings.TrimRight(strings.Repeat("> ", b.quoted)+l, " ")
+	}
+	return out
+}
+
+func (b block) renderBare(to linker) []string {
 	switch b.kind {
 	case paragraph, raw, caption:
 		if b.kind == caption { // bold as a whole

@@ -362,7 +362,7 @@ func obligation(q string, d *document, named bool) int {
 	if of := strings.TrimPrefix(strings.Join(ws[:min(3, len(ws))], " "), "in "); weight < 3 && strings.HasPrefix(of, "this ") && in("document page guide handbook section article", words(of)[1]) {
 		return 0 // of the text itself
 	}
-	if ofItself().MatchString(q) || weight < 3 && (strings.HasSuffix(q, "!") || invites().MatchString(q)) {
+	if in("occasionally sometimes often", ws[0]) || ofItself().MatchString(q) || weight < 3 && (strings.HasSuffix(q, "!") || invites().MatchString(q)) {
 		return 0
 	}
 	if weight < 2 && d.charters() {

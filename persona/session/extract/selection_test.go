@@ -49,7 +49,7 @@ func TestPagesOfAManual(t *testing.T) {
 		{"docs/install.md docs/user/paint.md", 0}, {"docs/getting_started.md docs/source/tutorials/paint.md", 0},
 		{"docs/usage/paint.md", 1}, {"docs/install.md", 1}, {"teams/install.md docs/usage/paint.md", 2}, {"docs/install.md teams/usage/paint.md", 2},
 		{"docs/boats/red/install.md docs/usage/paint.md", 2}, {"docs/user/paint.md", 0}, {"docs/cookbook.md docs/install.md", 0}, {"docs/configuration/paint.md docs/install.md", 0},
-		{"content/docs/install.md content/docs/user/paint.md", 0}, {"docs/install.md docs/user/paint.md docs-next/paint.md", 0},
+		{"content/docs/install.md content/docs/user/paint.md", 0}, {"docs/install.md docs/user/paint.md docs-next/paint.md", 0}, {"docs/install.md docs/user/paint.md docs/releases/upgrading/paint.md", 0},
 	} {
 		files := []string{"README.md", "# Boats\n\nWelcome.\n"}
 		for _, p := range strings.Fields(tt.pages) {
@@ -133,8 +133,9 @@ func TestHistory(t *testing.T) {
 		{"proposals/README.md", "", ""}, {"docs/ROADMAP.md", "", "a plan"}, {"roadmap/a.md", "", "a plan"}, {"slides/a.md", "", "in a folder named slides"}, {"docs/sample-policy.md", "", "a form"}, {"examples/a.md", "", "in a folder named examples"},
 		{"docs/a.md", "---\nstatus: rejected\n---\n\n", "its front matter says rejected"},
 		{"docs/a.md", "Wer ein Boot leiht, der zeigt seine Karte am Tor. " + strings.Repeat("Die Karte liegt am Tor und wird am Abend dort wieder abgeholt. ", 12) + "\n\n", "not in English"},
-		{"election/2025/a.md", "", "an election of one year"}, {"release-notes/1/a.md", "", "notes on a release"}, {"docs/a.md", "* Author: Ann\n* Status: Draft\n\n", "a proposal, by its head"},
-		{"election/a.md", "", ""}, {"docs/a.md", "* Status: Draft\n\n", ""}, {"definition-of-done/a.md", "", ""}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},
+		{"election/2025/a.md", "", "of one year, by its folder"}, {"release-notes/1/a.md", "", "notes on a release"}, {"docs/a.md", "* Author: Ann\n* Status: Draft\n\n", "a proposal, by its head"},
+		{"proposals/x/README.md", "", "a proposal, by its folder"}, {"call-2025/a.md", "", "of one year, by its folder"}, {"defunct/a.md", "", "in a folder named defunct"},
+		{"docs/a.md", "---\ntitle: Boats (deprecated)\n---\n\n", "deprecated, by its title"}, {"election/a.md", "", ""}, {"docs/a.md", "* Status: Draft\n\n", ""}, {"definition-of-done/a.md", "", ""}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},
 	} {
 		e := drive(t, request(tt.path, tt.front+rule))
 		told := slices.ContainsFunc(e.Notes, func(n session.Note) bool { return strings.Contains(n.Content, tt.path+" ("+tt.why+")") })
@@ -218,8 +219,8 @@ func TestManualOfAProduct(t *testing.T) {
 		"Boats.\n\n    brew install skeg\n    apt install skeg\n    choco install skeg\n":  true,
 		"Boats.\n\n    brew install skeg\n    apt install skeg\n":                          false,
 	} {
-		said := strings.Join(spoken(drive(t, request("README.md", readme, "docs/pack.md", steps("boat"), "docs/contributing/pack.md", steps("crane")))), "\n")
-		if strings.Contains(said, "process Install a boat") == product || !strings.Contains(said, "process Install a crane") {
+		said := strings.Join(spoken(drive(t, request("README.md", readme, "docs/pack.md", steps("boat"), "docs/contributing/pack.md", steps("crane"), "charts/README.md", "## Launching boats\n\n1. Download the boat.\n2. Run it.\n"))), "\n")
+		if strings.Contains(said, "process Install a boat") == product || strings.Contains(said, "process Launching boats") == product || !strings.Contains(said, "process Install a crane") {
 			t.Errorf("%s: got %s", readme, said)
 		}
 	}

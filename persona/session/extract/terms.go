@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -73,6 +74,9 @@ func (s *section) newDefinition(name, text string, b block, score int) candidate
 	}
 	if c.kind = s.topic().lists(); c.kind != role && filename(name) {
 		c.kind = artifact
+		if in("go py js ts mjs cjs sh sql proto", strings.TrimPrefix(path.Ext(name), ".")) {
+			c.kind = "" // part of a program
+		}
 	}
 	c.title, c.aliases = splitAlias(name)
 	c.title = capital(c.title)
@@ -305,7 +309,7 @@ func whatIs(title string) (string, bool) {
 		t := strings.TrimRight(title[len(p):], "? ")
 		t = withoutArticle(strings.TrimSuffix(t, " mean"))
 		first, _, _ := strings.Cut(strings.ToLower(t), " ")
-		return t, !in("in not on for inside covered wrong new next difference it this that these my your our happening included supported needed", first)
+		return t, !in("considered in not on for inside covered wrong new next difference it this that these my your our happening included supported needed", first)
 	}
 	return title, false
 }

@@ -77,11 +77,14 @@ func (e evidence) announces() string {
 	if len(all) == 0 || all[len(all)-1].code {
 		return ""
 	}
-	if last := all[len(all)-1].text; strings.HasSuffix(last, ":") || strings.HasSuffix(last, ";") || strings.HasSuffix(last, " is below.") || strings.HasSuffix(last, " are below.") {
+	if last := all[len(all)-1].text; strings.HasSuffix(last, ":") || strings.HasSuffix(last, ";") || stepsBelow().MatchString(last) {
 		return last
 	}
 	return ""
 }
+
+// stepsBelow are the words of a text that leaves it to another to say what is to be done.
+var stepsBelow = lazy(`(?i)\b(?:is|are) below\.$|\b(?:steps|instructions|sections?) below\b`)
 
 // said is one text that a page shows, or one line of code.
 type said struct {

@@ -183,7 +183,7 @@ func TestPassagesLeaveNothingOut(t *testing.T) {
 	t.Parallel()
 	text := "# Ops\r\n\r\n## How to restore the database\r\n\r\nOn staging only.\r\n\r\n1. Stop the app:\r\n\r\n   ```sh\r\n   stop app\r\n   ```\r\n\r\n   Wait a minute.\r\n2. Check:\r\n   - disk\r\n     1. space\r\n\r\n   | Host | Port |\r\n   |---|---|\r\n   | a | 1 |\r\n\r\n> Never skip step 2.\r\n\r\n<details>\r\n<b>Careful</b>: it is slow.\r\n</details>\r\n\r\n3. Start it.\r\n4. Tell the team.\r\n"
 	want := "On staging only.[^a]\n\n1. Stop the app:\n\n   ```sh\n   stop app\n   ```\n\n   Wait a minute.\n2. Check:\n   - disk\n     1. space\n\n   | Host | Port |\n   | --- | --- |\n   | a | 1 |\n\n" +
-		"Never skip step 2.\n\nCareful: it is slow.\n\n3. Start it.\n4. Tell the team."
+		"> Never skip step 2.\n\nCareful: it is slow.\n\n3. Start it.\n4. Tell the team."
 	if got := quotedBy(t, drive(t, request("a.md", text)), "Restore the database"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
