@@ -2,10 +2,13 @@ package drain
 
 import (
 	"context"
+	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -73,6 +76,55 @@ func TestExplainIsWhatADrainDoes(t *testing.T) {
 			}
 			if want := c.stop + c.no; want == "" && err != nil || want != "" && code(err) != want {
 				t.Errorf("the drain stops with %v, want %q", err, want)
+			}
+		})
+	}
+}
+
+// A board that cannot be read or counted stops a drain, its explanation and an invocation, also
+// where there is nothing to do.
+func TestNoBoardNoDrain(t *testing.T) {
+	t.Parallel()
+	ledger := func(run string, records ...event.Record) repo.Changes {
+		var b []byte
+		for i, r := range records {
+			r.Run, r.Seq, r.TS = run, i+1, begin.Add(-time.Hour)
+			var err error
+			if b, err = event.Append(b, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return repo.Changes{"knowledge/ledger/2026-03/" + run + ".jsonl": b}
+	}
+	for name, c := range map[string]struct {
+		toml  string
+		tasks []string
+		files []repo.Changes
+		says  string
+	}{
+		"more than can be counted": {paid, nil, []repo.Changes{
+			ledger(runA, event.Record{Kind: event.Claim, Task: "x", Reserved: math.MaxInt64}), ledger(runB, event.Record{Kind: event.Claim, Task: "y", Reserved: 1}, event.Record{Kind: event.Outcome, Task: "y", Cost: 1}),
+		}, "more money than odd can count"},
+		"a file for a bundle": {paid + "[bundle]\nroot = \"odd.toml\"\n", []string{"b"}, nil, "folder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, c.toml, c.tasks...)
+			for _, ch := range c.files {
+				w.commit(ch, "more")
+			}
+			o := w.o
+			o.Run = runB
+			p, explained := Explain(t.Context(), w.repo, o)
+			if len(p.Stops) > 0 {
+				explained = errors.New(p.Stops[0].Text)
+			}
+			_, drained := w.drain(context.Background())
+			_, invoked := w.invoke(1)
+			for what, err := range map[string]error{"explained": explained, "drained": drained, "invoked": invoked} {
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("%s: %v", what, err)
+				}
 			}
 		})
 	}

@@ -275,7 +275,7 @@ func (bw *boardWriter) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why strin
 func (bw *boardWriter) isApproved(t board.Task) bool {
 	for _, ref := range []string{bw.line.Local(t.Result.Branch), "refs/heads/" + t.Result.Branch} {
 		tip, err := bw.repo.Ref(ref)
-		if err != nil || string(tip) == t.Result.Commit {
+		if err != nil {
 			continue
 		}
 		c, err := bw.repo.Commit(tip)
