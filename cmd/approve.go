@@ -142,7 +142,14 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if o.verify.All || len(o.verify.Only) > 0 {
 		files = len(p.Paths)
 	}
-	card, err := v.proposalCard(ctx, t, p, onto, files)
+	if walked != "" && !o.noWalk {
+		if onto.walk, _, err = v.readWalk(p); err != nil {
+			return err
+		}
+	}
+	shown := p
+	shown.Notes, shown.Trace = nil, "" // odd review shows them
+	card, err := v.proposalCard(ctx, t, shown, onto, files)
 	if err != nil {
 		return err
 	}
@@ -266,6 +273,7 @@ type landingSite struct {
 	read   []string     // inputs of the task that changed since the session read them
 	change *changeCard  // what the op that waits with it was judged on; nil for none
 	landed *pipeline.Op // that landed it by itself; nil for none
+	walk   review.Walk  // what the person decided who approves it
 }
 
 // bindProposal refuses a proposal that is not, byte for byte, what the run recorded and

@@ -20,6 +20,7 @@ type proposedAtom struct {
 	okf.Atom
 	at   review.Path
 	hand string // that a person edited it since it was approved, or may have, "" for not
+	mark string // what the person who approves decided about it, "" for nothing
 }
 
 // proposedAtoms returns the atoms that a proposal adds or changes, in the order of its paths.

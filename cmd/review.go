@@ -88,7 +88,11 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 			continue
 		}
 		list = append(list, p)
-		rows = append(rows, []string{string(t.ID), describeCounts(p.Counts, len(p.Paths)-len(p.Atoms(v.cfg.Root))), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, titleCell(t.Title)})
+		has := describeCounts(p.Counts, len(p.Paths)-len(p.Atoms(v.cfg.Root)))
+		if w, _, err := v.readWalk(p); err == nil && w.Count("") > 0 {
+			has += fmt.Sprintf("; %d of %d decided", w.Count(""), len(p.Atoms(v.cfg.Root)))
+		}
+		rows = append(rows, []string{string(t.ID), has, "$" + budget.MicroUSD(p.Cost).String(), p.Branch, titleCell(t.Title)})
 	}
 	if len(waiting) == 0 && !asJSON {
 		talk(env, "review: no proposal waits for you; odd task list shows the tasks")
@@ -167,6 +171,9 @@ const (
 // proposalCard returns the summary that a person decides from. It names at most so many files.
 func (v *view) proposalCard(ctx context.Context, t board.Task, p review.Proposal, at landingSite, most int) (string, error) {
 	proposed := v.proposedAtoms(p)
+	for i, a := range proposed {
+		proposed[i].mark = at.walk.Mark(a.at)
+	}
 	if err := v.readHands(ctx, p, proposed); err != nil {
 		return "", err
 	}

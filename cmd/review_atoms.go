@@ -25,9 +25,9 @@ func atomList(atoms []proposedAtom) (lines [][2]string) {
 	atoms = slices.SortedStableFunc(slices.Values(atoms), func(a, b proposedAtom) int {
 		return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(string(a.ID), string(b.ID)))
 	})
-	id := 0
+	id, does := 0, len("changed")
 	for _, a := range atoms {
-		id = max(id, min(len(a.ID), 26))
+		id, does = max(id, min(len(a.ID), 26)), max(does, len(a.effectWord()))
 	}
 	for i, a := range atoms {
 		kind, title := a.Type, a.Title
@@ -37,16 +37,20 @@ func atomList(atoms []proposedAtom) (lines [][2]string) {
 		if handoff.Slug(title) == string(a.ID) {
 			title = ""
 		}
-		lines = append(lines, [2]string{kind, strings.TrimRight(fmt.Sprintf("%-7s  %-*s  %s  %s", a.effectWord(), id, a.ID, a.firstSource(), title), " ")})
+		lines = append(lines, [2]string{kind, strings.TrimRight(fmt.Sprintf("%-*s  %-*s  %s  %s", does, a.effectWord(), id, a.ID, a.firstSource(), title), " ")})
 	}
 	return lines
 }
 
 func (a proposedAtom) effectWord() string {
+	word := "changed"
 	if a.at.Base == "" {
-		return "new"
+		word = "new"
 	}
-	return "changed"
+	if a.mark != "" {
+		word += ", " + a.mark
+	}
+	return word
 }
 
 // firstSource returns the first place that an atom comes from, and how many more there are.

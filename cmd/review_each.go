@@ -133,11 +133,10 @@ func runReviewEach(ctx context.Context, env Env, name string) error {
 	if dropped > 0 {
 		w.writeTTY("%s changed since you decided; decide again\n", countNoun(dropped, "atom"))
 	}
-	if err := w.askAll(ctx); err != nil {
-		return err
+	if err = w.askAll(ctx); err == nil || errors.Is(err, context.Canceled) {
+		talk(env, "review %s: %s", t.ID, w.summaryLine())
 	}
-	talk(env, "review %s: %s", t.ID, w.summaryLine())
-	return nil
+	return err
 }
 
 // inReadingOrder sorts atoms by the document and the line that they come from.
@@ -191,7 +190,8 @@ func (w *walker) takeRest() error {
 // askAll asks about the undecided atoms; where all are decided, about all again. It ends when
 // the person quits or has decided the last.
 func (w *walker) askAll(ctx context.Context) error {
-	said := false // what was printed last is help or an error, which the atom again would push off the screen
+	keys := "accept, owner, verify, leave out, edit, take the rest, next, back, quit " // told once
+	said := false                                                                      // what was printed last is help or an error, which the atom again would push off the screen
 	i := w.nextOpen(0)
 	if i == len(w.atoms) {
 		i = 0
@@ -204,11 +204,15 @@ func (w *walker) askAll(ctx context.Context) error {
 		}
 		said = false
 		d, _ := w.walk.Of(w.atoms[i].at)
-		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, owner, verify, leave out, edit, take the rest, next, back, quit [a,o,v,l,e,t,n,b,q,?]? ", i+1, len(w.atoms), soFar(d)))
+		revert := ""
+		if d.Edited != nil || d.Draft != nil {
+			revert = "r,"
+		}
+		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %s%s[a,o,v,l,e,%st,n,b,q,?]? ", i+1, len(w.atoms), soFar(d), keys, revert))
 		if err != nil {
 			return err
 		}
-		d.Reason = ""
+		d.Reason, keys = "", ""
 		if d.Draft != nil && slices.Contains([]string{"a", "accept", "o", "owner", "v", "verify"}, key) {
 			w.writeTTY(draftSays)
 			said = true
@@ -255,8 +259,12 @@ func (w *walker) askAll(ctx context.Context) error {
 			continue
 		case "q", "quit":
 			return nil
-		default:
+		case "?", "help":
 			w.writeTTY("%s", eachKeys)
+			said = true
+			continue
+		default:
+			w.writeTTY("%q is no key here; ? lists them\n", key)
 			said = true
 			continue
 		}
@@ -365,13 +373,17 @@ func (w *walker) giveToRole(ctx context.Context, a proposedAtom, d review.Decide
 	case len(roles) > 0 && len(roles) <= fewRoles:
 		prompt = fmt.Sprintf("which role (%s)? ", strings.Join(roles, ", "))
 	}
-	role, err := w.askLine(ctx, prompt)
-	if err != nil {
-		return d, err
-	}
-	role = cmp.Or(role, w.owner)
-	if why := whyNoRole(g, role); why != "" {
-		return d, errors.New(why)
+	role, why := "", "?"
+	for why != "" {
+		if role, err = w.askLine(ctx, prompt); err != nil {
+			return d, err
+		}
+		role = cmp.Or(role, w.owner)
+		if why = whyNoRole(g, role); why != "" && role == "q" { // also where the terminal ended
+			return d, errors.New("no role is named, so nothing is decided")
+		} else if why != "" {
+			w.writeTTY("%s; q goes back\n", why)
+		}
 	}
 	b, err := okf.Edit(before, okf.Set{Key: string(okf.Owner), Value: role})
 	if err != nil {
