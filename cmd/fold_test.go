@@ -44,6 +44,19 @@ func TestQuestionFits(t *testing.T) {
 	}
 }
 
+// TestProseFits: markdown on a terminal breaks between words; code, tables, diffs and pipes stay whole.
+func TestProseFits(t *testing.T) {
+	t.Parallel()
+	const code = "```\none two three four\n```\n| one | two three |\n@@ -1 +1 @@ one two\n one two three four\n+one two three four\n"
+	for width, want := range map[int]string{0: "one two three four\nwhy? ", 14: "one two three\nfour\nwhy? "} {
+		env, out, _ := quiet()
+		env.Terminal, env.Width = true, width
+		if err := printText(env, code+"\none two three four\nwhy? "); err != nil || out.String() != code+"\n"+want {
+			t.Errorf("width %d: %q, %v", width, out, err)
+		}
+	}
+}
+
 // TestHelpFits: no page of help is wider than the terminal, in words that fit it, and
 // a pipe gets every line whole.
 func TestHelpFits(t *testing.T) {

@@ -383,6 +383,22 @@ func (e Env) foldedLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// foldedProse is foldedLines for markdown, which leaves the lines of code, tables and diffs whole.
+func (e Env) foldedProse(text string) string {
+	lines, code, hunk := strings.SplitAfter(text, "\n"), false, false
+	for i, line := range lines {
+		begins := strings.TrimLeft(line, " 0123456789>")
+		fence := strings.HasPrefix(begins, "```") || strings.HasPrefix(begins, "~~~")
+		code = code != fence
+		hunk = strings.HasPrefix(line, "@@ ") || hunk && strings.ContainsAny(line[:min(1, len(line))], " +-\\")
+		if !code && !fence && !hunk && !strings.HasPrefix(begins, "|") {
+			blanks := line[len(strings.TrimRight(line, " \n")):]
+			lines[i] = e.foldedLines(strings.TrimRight(line, " \n")) + blanks
+		}
+	}
+	return strings.Join(lines, "")
+}
+
 func (f *folder) Write(b []byte) (int, error) {
 	f.rest = append(f.rest, b...)
 	end := bytes.LastIndexByte(f.rest, '\n') + 1
@@ -399,7 +415,7 @@ func (f *folder) Write(b []byte) (int, error) {
 // hidden characters on a terminal.
 func printText(env Env, s string) error {
 	if env.Terminal {
-		s = okf.Visible(s)
+		s = env.foldedProse(okf.Visible(s))
 	}
 	_, err := io.WriteString(env.Stdout, s)
 	return err

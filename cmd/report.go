@@ -84,6 +84,7 @@ func printLocated(env Env, found []reportFinding) error {
 		times[f.rule]++
 	}
 	var cut []string
+	out := foldedOutput(env)
 	for _, f := range found {
 		if printed[f.rule] == few && times[f.rule] > most {
 			if !slices.Contains(cut, f.rule) {
@@ -92,12 +93,12 @@ func printLocated(env Env, found []reportFinding) error {
 			continue
 		}
 		printed[f.rule]++
-		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", cell(f.place), env.paintText(colour[f.severity], string(f.severity)), cell(f.text), cell(f.rule)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s: %s: %s [%s]\n", cell(f.place), env.paintText(colour[f.severity], string(f.severity)), cell(f.text), cell(f.rule)); err != nil {
 			return err
 		}
 	}
 	for _, rule := range cut {
-		if _, err := fmt.Fprintf(env.Stdout, "... and %d more [%s]; --json lists every one\n", times[rule]-few, cell(rule)); err != nil {
+		if _, err := fmt.Fprintf(out, "... and %d more [%s]; --json lists every one\n", times[rule]-few, cell(rule)); err != nil {
 			return err
 		}
 	}

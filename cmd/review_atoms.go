@@ -247,11 +247,15 @@ func runReviewAtom(ctx context.Context, env Env, name, id string, asJSON bool) e
 			Cited  []citation `json:"cited"`
 		}{atoms[i].at, atoms[i].ID, atoms[i].effectWord(), string(atoms[i].Bytes()), texts})
 	}
-	if _, err = io.WriteString(env.Stdout, diffText(env, v.atomBeside(atoms[i], texts))); err != nil || !env.Terminal || v.mayDecide(ctx, "review") != nil {
+	shown := v.atomBeside(atoms[i], texts)
+	if env.Terminal {
+		shown = env.foldedProse(shown)
+	}
+	if _, err = io.WriteString(env.Stdout, diffText(env, shown)); err != nil || !env.Terminal || v.mayDecide(ctx, "review") != nil {
 		return err
 	}
 	w, _, err := v.readWalk(p) // a person at a terminal saw it
-	if _, shown := w.Of(atoms[i].at); err != nil || shown {
+	if _, seen := w.Of(atoms[i].at); err != nil || seen {
 		return err
 	}
 	return v.keepWalk(t.ID, w.With(review.Decided{Path: atoms[i].at, ID: atoms[i].ID}))

@@ -424,7 +424,7 @@ func (w *walker) checkEdit(ctx context.Context, a proposedAtom, b []byte) error 
 func (w *walker) writeTTY(format string, args ...any) {
 	at := w.env
 	at.Terminal = true
-	_, _ = io.WriteString(w.tty, diffText(at, fmt.Sprintf(format, args...)))
+	_, _ = io.WriteString(w.tty, diffText(at, w.env.foldedProse(fmt.Sprintf(format, args...))))
 }
 
 // askLine returns a line that the person types; where the terminal ends, they quit.
