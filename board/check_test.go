@@ -156,7 +156,7 @@ func TestNewRefuses(t *testing.T) {
 		want string
 	}{
 		{"the title is empty", Filing{By: "human:a", Title: " \u200b"}, "the title is empty"},
-		{"a title without letters", Filing{By: "human:a", Title: "…"}, "the title has no letters or digits for an id"},
+		{"a title without letters", Filing{By: "human:a", Title: "…"}, "the title has no a-z or 0-9 to make an id from"},
 		{"an id that climbs", Filing{By: "human:a", Title: "x", ID: "../x"}, `"../x": the id may have only lower-case letters`},
 		{"an id in capitals", Filing{By: "human:a", Title: "x", ID: "X"}, "the id may have only lower-case letters"},
 		{"a listing's name", Filing{By: "human:a", Title: "Index"}, "index.md is a reserved file name"},

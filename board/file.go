@@ -62,7 +62,7 @@ func New(f Filing) (okf.Atom, error) {
 	case f.Title == "":
 		return okf.Atom{}, errors.New("new task: the title is empty; say in a few words what is to be done")
 	case f.ID == "":
-		return okf.Atom{}, fmt.Errorf("new task %q: the title has no letters or digits for an id; choose one with --id, of lower-case letters, digits and -", f.Title)
+		return okf.Atom{}, fmt.Errorf("new task %q: the title has no a-z or 0-9 to make an id from; choose one with --id, of lower-case letters, digits and -", f.Title)
 	case string(f.ID) != slugify(string(f.ID)):
 		return okf.Atom{}, fmt.Errorf("new task %q: the id may have only lower-case letters, digits and -, at most 60; choose another with --id", f.ID)
 	case f.ID == "index" || f.ID == "log":

@@ -38,8 +38,8 @@ func approveVerb(env Env) *cli.Command {
 			"--without keeps an atom as it was before the proposal; your commit names it.\n"+
 			"odd does not propose it again until its source text changes. The task's file\n"+
 			"lists it under declined; take it out there to have it proposed.\n\n"+
-			"After odd review TASK --each, odd does what you decided there. --no-walk\n"+
-			"forgets that and takes the proposal as the other flags say.\n\n"+
+			"After odd review TASK --each, odd does what you decided about each atom.\n"+
+			"--no-walk forgets those decisions; then the other flags alone say what odd takes.\n\n"+
 			"Where [governance.approvers] in odd.toml asks for others too, the first yes is\n"+
 			"kept on the task, which stays in review; the last person merges.\n\n"+
 			personNote,
@@ -67,7 +67,7 @@ func approveVerb(env Env) *cli.Command {
 		&cli.StringSliceFlag{Name: "verify-atom", Usage: "mark only atom `ID` as verified by you; repeatable"},
 		&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
 		&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
-		&cli.BoolFlag{Name: "no-walk", Usage: "forget what you decided in odd review TASK --each"},
+		&cli.BoolFlag{Name: "no-walk", Usage: "take all atoms as proposed, and forget what you decided about each in odd review TASK --each"},
 		yesFlag())
 }
 
@@ -200,11 +200,11 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if taken != "" {
 		row = append(row, taken)
 	}
-	if err := printRows(env, [][]string{row}); err != nil || len(v.proposedAtoms(take.Proposal)) == 0 {
-		return err
+	err = printRows(env, [][]string{row})
+	if slices.ContainsFunc(v.proposedAtoms(take.Proposal), func(a proposedAtom) bool { return a.at.Base == "" }) {
+		talk(env, "an agent gets a new note if its task uses the same words; owner: ROLE in the note's file gives it to that role every time")
 	}
-	talk(env, "agents are told an atom when their task shares words with it; owner: ROLE in its file tells that role always")
-	return nil
+	return err
 }
 
 // overLimit is where a proposal's message counts what its session left out for max_atoms, or as weaker.

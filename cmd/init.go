@@ -193,7 +193,7 @@ func (o initOptions) sayNext(env Env, r *repo.Repo, wrote []string, ch repo.Chan
 	}
 	step("run the first task, which reads your documents: %s", run)
 	talk(env, "then look at what it proposes, and merge it: odd review read-our-documents, then odd approve read-our-documents")
-	talk(env, "a program that runs as you can type your confirmation too: before agents work alone, make approvals need a key that asks you; odd config explain governance.require_signed says how")
+	talk(env, "any program under your account could type the confirmation; before agents run unattended, require signed approvals: odd config explain governance.require_signed says how")
 	talk(env, "the notes in %s/ are examples; make them yours. odd doctor says what is missing here, odd config explain what can be set.", root)
 }
 

@@ -97,7 +97,7 @@ func (v *view) checkTree(ctx context.Context, act string, paths []string) error 
 	}
 	dirty, err := v.repo.Dirty(ctx, paths...)
 	if err == nil && len(dirty) > 0 {
-		err = refuse("dirty", "%s: %s is not committed as it is here; commit it, or run git stash -u", act, firstOf(dirty))
+		err = refuse("dirty", "%s: %s has uncommitted changes; commit it, or run git stash -u", act, firstOf(dirty))
 	}
 	return err
 }

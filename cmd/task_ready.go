@@ -34,7 +34,9 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 		say("filed by", t.Atom.Generated.By)
 	}
 	say("role", t.Role)
-	say("session role", string(t.Contracted(roles)))
+	if as := t.Contracted(roles); as != contract.General || t.ContractRole != "" {
+		say("session role", string(as))
+	}
 	say("profile", t.Persona)
 	say("kind of output", string(t.Surface))
 	say("engagement", string(t.Engagement))

@@ -152,7 +152,7 @@ func (r Record) describeOp(usd func(int64) string) string {
 	s := op + " entered " + to
 	switch {
 	case r.Kind == OpEnd:
-		s = fmt.Sprintf("ended %s as %s: %s", op, to, cmp.Or(d.Reason, "no reason given"))
+		s = fmt.Sprintf("%s %s: %s", op, to, cmp.Or(d.Reason, "no reason given"))
 	case d.Mark == "intent":
 		s = op + " is about to move " + d.Ref
 	case d.Mark == "applied":

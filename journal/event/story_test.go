@@ -49,8 +49,8 @@ func TestTell(t *testing.T) {
 		{Record{Kind: Op, Data: OpData{Op: "op-1", Mark: "enter", To: "gate", Spent: int64(20_000)}}, "op-1 entered gate, spending $0.02"},
 		{Record{Kind: Op, Data: OpData{Op: "op-1", Mark: "intent", To: "apply", Ref: "refs/heads/r"}}, "op-1 is about to move refs/heads/r"},
 		{Record{Kind: Op, Data: OpData{Op: "op-1", Mark: "applied", To: "apply", Ref: "refs/heads/r"}}, "op-1 moved refs/heads/r"},
-		{Record{Kind: OpEnd, Data: OpData{Op: "op-1", Mark: "enter", To: "complete", Reason: "merged"}}, "ended op-1 as complete: merged"},
-		{Record{Kind: OpEnd}, "ended an op as nothing said: no reason given"},
+		{Record{Kind: OpEnd, Data: OpData{Op: "op-1", Mark: "enter", To: "complete", Reason: "merged"}}, "op-1 complete: merged"},
+		{Record{Kind: OpEnd}, "an op nothing said: no reason given"},
 		{Record{Kind: "promotion"}, "recorded promotion"},
 	} {
 		if got := c.r.Tell(usd); got != c.want {
