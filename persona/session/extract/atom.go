@@ -26,11 +26,11 @@ type source struct {
 	places [][2]int
 }
 
-// texts name what the places say, as a source's key text has it.
-func (s source) texts() any {
+// citedTexts name what the places say, as a source's key text has it.
+func (s source) citedTexts() any {
 	var out []any
 	for _, p := range s.places {
-		out = append(out, okf.Cited(s.doc.within(p[0], p[1])))
+		out = append(out, okf.Cited(s.doc.linesWithin(p[0], p[1])))
 	}
 	if len(out) == 1 {
 		return out[0]
@@ -38,10 +38,10 @@ func (s source) texts() any {
 	return out
 }
 
-// sources groups c's evidence by file, in order. An id is made of the file's path, so
+// groupSources groups c's evidence by file, in order. An id is made of the file's path, so
 // that the same file has it in every atom and in every run; a source that the prior atom
 // has keeps its id, under another path too.
-func (c chosen) sources(r session.Request) []source {
+func (c chosen) groupSources(r session.Request) []source {
 	var out []source
 	at := map[*document]int{}
 	for _, e := range c.evidence {
@@ -73,8 +73,8 @@ func (c chosen) sources(r session.Request) []source {
 	return out
 }
 
-// fresh prints c as a new atom.
-func (c chosen) fresh(d directory, r session.Request) (okf.Atom, error) {
+// newAtom prints c as a new atom.
+func (c chosen) newAtom(d directory, r session.Request) (okf.Atom, error) {
 	id := c.newID()
 	fields := []okf.Field{
 		{Key: "type", Value: c.kind},
@@ -87,16 +87,16 @@ func (c chosen) fresh(d directory, r session.Request) (okf.Atom, error) {
 		fields = slices.Insert(fields, 3, okf.Field{Key: "description", Value: c.about})
 	}
 	if len(c.aliases) > 0 {
-		fields = append(fields, okf.Field{Key: "aliases", Value: list(c.aliases)})
+		fields = append(fields, okf.Field{Key: "aliases", Value: anyList(c.aliases)})
 	}
-	fields = append(fields, edgeFields(d.edges(c.candidate, c.id()))...)
-	ss := c.sources(r)
+	fields = append(fields, edgeFields(d.findEdges(c.candidate, c.id()))...)
+	ss := c.groupSources(r)
 	fields = append(fields, okf.Field{Key: "sources", Value: sourceList(ss)}, generatedField(r))
-	file := folder(c.kind) + "/" + id + ".md"
+	file := folderOf(c.kind) + "/" + id + ".md"
 	if c.prior != nil {
 		file = c.prior.Path
 	}
-	return okf.New(file, fields, c.body(ss, path.Join(r.BundleRoot, file), r.Files))
+	return okf.New(file, fields, c.renderBody(ss, path.Join(r.BundleRoot, file), r.Files))
 }
 
 func generatedField(r session.Request) okf.Field {
@@ -111,13 +111,13 @@ func edgeFields(edges map[okf.EdgeKind][]string) []okf.Field {
 		case k == okf.Owner || k == okf.ReportsTo:
 			out = append(out, okf.Field{Key: string(k), Value: ids[0]})
 		default:
-			out = append(out, okf.Field{Key: string(k), Value: list(ids)})
+			out = append(out, okf.Field{Key: string(k), Value: anyList(ids)})
 		}
 	}
 	return out
 }
 
-func list(ss []string) []any {
+func anyList(ss []string) []any {
 	out := make([]any, len(ss))
 	for i, s := range ss {
 		out[i] = s
@@ -128,13 +128,13 @@ func list(ss []string) []any {
 func sourceList(ss []source) []any {
 	out := make([]any, len(ss))
 	for i, s := range ss {
-		out[i] = map[string]any{"id": s.id, "resource": s.doc.path, "title": okf.Places(s.places), "blob": s.doc.blob, "text": s.texts()}
+		out[i] = map[string]any{"id": s.id, "resource": s.doc.path, "title": okf.Places(s.places), "blob": s.doc.blob, "text": s.citedTexts()}
 	}
 	return out
 }
 
-// folder is where atoms of a kind stand in a bundle that odd lays out.
-func folder(kind string) string {
+// folderOf is where atoms of a kind stand in a bundle that odd lays out.
+func folderOf(kind string) string {
 	if kind == policyAtom {
 		return "policies"
 	}
@@ -144,9 +144,9 @@ func folder(kind string) string {
 	return kind + "s"
 }
 
-// body quotes the places, each with the footnote of its source, which links to the file
+// renderBody quotes the places, each with the footnote of its source, which links to the file
 // from the atom's own.
-func (c candidate) body(ss []source, file string, files fs.FS) string {
+func (c candidate) renderBody(ss []source, file string, files fs.FS) string {
 	var b strings.Builder
 	label := map[*document]string{}
 	for _, s := range ss {
@@ -162,7 +162,7 @@ func (c candidate) body(ss []source, file string, files fs.FS) string {
 			continue
 		}
 		quoted[id] = true
-		b.WriteString(e.quoteWithFootnote(id, e.doc.linker(file, files)))
+		b.WriteString(e.quoteWithFootnote(id, e.doc.linkerFrom(file, files)))
 		b.WriteString("\n")
 	}
 	for _, s := range ss {
@@ -171,7 +171,7 @@ func (c candidate) body(ss []source, file string, files fs.FS) string {
 			if s.places[0][1] > s.places[0][0] {
 				lines += fmt.Sprintf("-L%d", s.places[0][1])
 			}
-			fmt.Fprintf(&b, "[^%s]: [%s, %s](%s%s)\n", s.id, escape(s.doc.path), okf.Places(s.places), okf.LinkTo(file, s.doc.path), lines)
+			fmt.Fprintf(&b, "[^%s]: [%s, %s](%s%s)\n", s.id, escapeText(s.doc.path), okf.Places(s.places), okf.LinkTo(file, s.doc.path), lines)
 		}
 	}
 	return b.String()
@@ -199,8 +199,8 @@ func (b block) isProse() bool {
 	return b.kind == paragraph || b.kind == raw || b.kind == caption || b.kind == definitions
 }
 
-// escape keeps quoted text from being read as markdown.
-func escape(s string) string {
+// escapeText keeps quoted text from being read as markdown.
+func escapeText(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "<", `\<`, "`", "\\`", "*", `\*`, "_", `\_`).Replace(s)
 	if html.UnescapeString(s) != s {
 		s = strings.ReplaceAll(s, "&", `\&`)

@@ -24,7 +24,7 @@ const (
 // topicOf classifies one title. A long heading is a sentence, not a class.
 func topicOf(title string) topic {
 	ws := words(title)
-	if len(ws) == 0 || len(ws) > 6 || len(ws) == 1 && !proper(title) && title != strings.ToUpper(title) {
+	if len(ws) == 0 || len(ws) > 6 || len(ws) == 1 && !isCapitalized(title) && title != strings.ToUpper(title) {
 		return none // a single small word is a key or an option
 	}
 	lower := strings.Join(ws, " ")
@@ -86,9 +86,9 @@ func wordTopic(w string) topic {
 	return none
 }
 
-// topic is the nearest class around s: its own heading, those above it, the
+// nearestTopic is the nearest class around s: its own heading, those above it, the
 // file, the folders from the inside out.
-func (s *section) topic() topic {
+func (s *section) nearestTopic() topic {
 	for p := s; p != nil; p = p.parent {
 		if p.own != none {
 			return p.own
@@ -146,9 +146,9 @@ func (s *section) isClosed() bool {
 	return false
 }
 
-// introduces reports whether a section about the document is one that says what the document
+// isIntroduction reports whether a section about the document is one that says what the document
 // is about, as an introduction does.
-func (s *section) introduces() bool {
+func (s *section) isIntroduction() bool {
 	return in("introduction intro overview about description summary abstract background", strings.ToLower(s.title)) &&
 		(s.parent == nil || s.parent.level <= 1)
 }
@@ -156,16 +156,16 @@ func (s *section) introduces() bool {
 // subject is what s is about: its title, or the document's for the text before
 // the first heading and for an introduction.
 func (s *section) subject() string {
-	if s.title == "" || s.introduces() {
+	if s.title == "" || s.isIntroduction() {
 		return s.doc.title
 	}
 	return s.title
 }
 
-// opening is the section's first prose paragraph that stands at its top level.
-func (s *section) opening() (block, bool) {
+// firstProse is the section's first prose paragraph that stands at its top level.
+func (s *section) firstProse() (block, bool) {
 	for _, b := range s.blocks {
-		if b.kind == paragraph && !b.nested && prose(b.run) {
+		if b.kind == paragraph && !b.nested && isProseRun(b.run) {
 			return b, true
 		}
 		if b.kind != paragraph && b.kind != raw {
@@ -175,8 +175,8 @@ func (s *section) opening() (block, bool) {
 	return block{}, false
 }
 
-// prose wants a sentence: badges, single links, bold labels and fragments are none.
-func prose(r run) bool {
+// isProseRun wants a sentence: badges, single links, bold labels and fragments are none.
+func isProseRun(r run) bool {
 	if len(words(r.text)) < 4 {
 		return false
 	}
@@ -188,7 +188,7 @@ func prose(r run) bool {
 	return true
 }
 
-func (b block) texts() []item {
+func (b block) listTexts() []item {
 	if b.kind == paragraph {
 		return []item{{from: b.from, to: b.to, run: b.run}}
 	}

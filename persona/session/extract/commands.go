@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// programs is the first word of every fenced shell command of s, in order,
+// listPrograms is the first word of every fenced shell command of s, in order,
 // each once.
-func (s *section) programs() []string {
+func (s *section) listPrograms() []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, b := range s.blocks {
-		for _, l := range shell(b) {
+		for _, l := range shellCommands(b) {
 			if w := argv0(l); w != "" && !seen[w] {
 				seen[w] = true
 				out = append(out, w)
@@ -24,10 +24,10 @@ func (s *section) programs() []string {
 // prompt is what a terminal shows in front of a command; setting is a line that only gives a variable a value.
 var setting, prompt = lazy(`^[A-Z_0-9]+=\S*(?:\s+#.*)?$`), lazy(`^\s*(?:\([\w. -]+\) ?)?(?:[\w.-]+@[^$%#]*[$%#]|[\w./~:-]*[$]|%) +`)
 
-// shell returns the command lines of a fenced block that is a shell's: by its language, by the
+// shellCommands returns the command lines of a fenced block that is a shell's: by its language, by the
 // prompts in it or, where it names no language, by the programs that all its lines run. Output,
 // comments and lines that only set a variable are left out.
-func shell(b block) []string {
+func shellCommands(b block) []string {
 	if b.kind != code {
 		return nil
 	}

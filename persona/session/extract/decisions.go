@@ -15,14 +15,14 @@ func (d *document) recordsDecision() bool {
 	if d.isGuide() || blank().MatchString(d.stem()) || d.foreign {
 		return false
 	}
-	return d.place == decisions && topicOf(d.stem()) != decisions || d.decision() != nil && d.frame()
+	return d.place == decisions && topicOf(d.stem()) != decisions || d.findDecision() != nil && d.hasFrame()
 }
 
 // blank is the name of a record that is to be filled in.
 var blank = lazy(`(?i)^(?:template|sample|example)|[^a-z](?:template|sample|example)$|^adr-template`)
 
-// frame reports whether d has a section of an ADR besides the decision.
-func (d *document) frame() bool {
+// hasFrame reports whether d has a section of an ADR besides the decision.
+func (d *document) hasFrame() bool {
 	for _, s := range d.sections {
 		switch strings.ToLower(s.title) {
 		case "context", "consequences", "context and problem statement", "considered options", "decision drivers":
@@ -32,8 +32,8 @@ func (d *document) frame() bool {
 	return false
 }
 
-// decision is the section that states what was decided, nil without one.
-func (d *document) decision() *section {
+// findDecision is the section that states what was decided, nil without one.
+func (d *document) findDecision() *section {
 	for _, s := range d.sections {
 		switch title := strings.ToLower(strings.TrimLeft(s.title, "0123456789. ")); title {
 		case "proposal", "solution":
@@ -47,15 +47,15 @@ func (d *document) decision() *section {
 	return nil
 }
 
-// status is what d says of how far its decision is, in lower case: a field of its front
+// readStatus is what d says of how far its decision is, in lower case: a field of its front
 // matter, a section, or a line or row "Status: …".
-func (d *document) status() string {
+func (d *document) readStatus() string {
 	if d.state != "" {
 		return strings.ToLower(d.state)
 	}
 	said := func(s *section) (out []string) {
 		for _, b := range s.blocks {
-			for _, t := range b.texts() {
+			for _, t := range b.listTexts() {
 				out = append(out, t.run.text)
 			}
 			for _, it := range append([]item{{cells: b.columns}}, b.items...) {
@@ -85,10 +85,10 @@ func (d *document) status() string {
 // none; one that is not accepted yet has its status in the title.
 func (s *section) readDecision() []candidate {
 	d := s.doc
-	if !s.first() || !d.decides {
+	if !s.isFirst() || !d.decides {
 		return nil
 	}
-	state := words(d.status())
+	state := words(d.readStatus())
 	for i, w := range state {
 		state[i] = strings.TrimRight(w, ".,;!")
 		if w = state[i]; in("superseded superceded deprecated withdrawn abandoned obsolete replaced cancelled canceled rejected declined", w) {
@@ -105,10 +105,10 @@ func (s *section) readDecision() []candidate {
 	}) {
 		title += " (" + clip(strings.Join(state[:min(len(state), 3)], " "), 30) + ")" // merged as it is, and nobody came back to say accepted
 	}
-	c := candidate{kind: decision, title: capital(title), score: scoreDecision}
-	if x := d.decision(); x != nil {
-		e, ok := x.stating()
-		about, chosen := e.choice()
+	c := candidate{kind: decision, title: capitalize(title), score: scoreDecision}
+	if x := d.findDecision(); x != nil {
+		e, ok := x.statedBelow()
+		about, chosen := e.findChoice()
 		if !ok || !chosen {
 			return nil
 		}
@@ -123,13 +123,13 @@ func (s *section) readDecision() []candidate {
 		if topic := strings.ToLower(x.title); strings.Contains(topic, "context") || strings.Contains(topic, "option") || in("problem background status motivation introduction", topic) {
 			continue
 		}
-		if b, ok := x.opening(); ok && len(words(b.run.text)) >= 6 && slices.ContainsFunc(sentences(b.run.text), func(q string) bool { return chose(words(q)) }) {
+		if b, ok := x.firstProse(); ok && len(words(b.run.text)) >= 6 && slices.ContainsFunc(splitSentences(b.run.text), func(q string) bool { return tellsChoice(words(q)) }) {
 			e := evidence{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}, passage: []block{b}}
 			if x == s {
 				e.from = s.line
 			}
 			c.score -= 6
-			c.about, _ = e.choice()
+			c.about, _ = e.findChoice()
 			c.evidence = []evidence{e}
 			return []candidate{c}
 		}
@@ -142,13 +142,13 @@ func (d *document) readLabelledDecisions() []candidate {
 	var out []candidate
 	for _, s := range d.sections {
 		for _, b := range s.blocks {
-			lead, rest, ok := b.run.lead()
+			lead, rest, ok := b.run.splitLead()
 			subject := s.subject()
 			if strings.HasPrefix(strings.ToLower(subject), "option ") {
 				subject = d.title // what it is about, and not the option
 			}
 			if ok && b.kind == paragraph && strings.HasSuffix(strings.ToLower(lead.text), "decision") && len(words(rest)) >= 2 && ruleTitle(subject) {
-				out = append(out, candidate{kind: decision, title: capital(s.ruleName(subject)), about: clip(rest, maxDescription), score: scoreDecision,
+				out = append(out, candidate{kind: decision, title: capitalize(s.ruleName(subject)), about: clip(rest, maxDescription), score: scoreDecision,
 					evidence: []evidence{{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}, passage: []block{b}}}})
 			}
 		}
@@ -156,24 +156,24 @@ func (d *document) readLabelledDecisions() []candidate {
 	return out
 }
 
-// choice is the sentence that says what was chosen: what stands below "Decision:", else the last in
+// findChoice is the sentence that says what was chosen: what stands below "Decision:", else the last in
 // which somebody chose, as a record that was revised ends with what holds, else the first that says
 // what is to be; "" where none of them stands alone. Of a list below a lead no item is the first. The
 // second result is false where none says a choice.
-func (e evidence) choice() (about string, ok bool) {
+func (e evidence) findChoice() (about string, ok bool) {
 	var first, last, below string
 	for i, b := range e.passage {
 		lead := ""
-		if i > 0 && leads(e.passage[i-1]) && (b.kind != paragraph || e.passage[i-1].kind == paragraph) {
+		if i > 0 && leadsUp(e.passage[i-1]) && (b.kind != paragraph || e.passage[i-1].kind == paragraph) {
 			lead = strings.ToLower(e.passage[i-1].run.text)
 		}
 		label := in("decision: outcome: decided:", lead)
-		for _, t := range b.texts() {
+		for _, t := range b.listTexts() {
 			q := t.run.text
 			if strings.HasSuffix(q, ":") {
 				continue
 			}
-			for _, s := range sentences(q) {
+			for _, s := range splitSentences(q) {
 				ws := words(s)
 				if len(ws) == 0 || len(ws) < 3 && lead == "" || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) ||
 					slices.ContainsFunc(ws, func(w string) bool { return in("recommend recommends recommendation todo tbd", w) }) {
@@ -188,9 +188,9 @@ func (e evidence) choice() (about string, ok bool) {
 				switch {
 				case label && below == "":
 					below = said
-				case chose(ws) && (lead == "" || proper(s)):
+				case tellsChoice(ws) && (lead == "" || isCapitalized(s)):
 					last = said
-				case first == "" && lead == "" && i < 2 && (instruction(s) || slices.ContainsFunc(ws, func(w string) bool {
+				case first == "" && lead == "" && i < 2 && (isInstruction(s) || slices.ContainsFunc(ws, func(w string) bool {
 					return in("will shall should must we our use uses used prefer preferred only", w)
 				})):
 					first = said
@@ -201,8 +201,8 @@ func (e evidence) choice() (about string, ok bool) {
 	return cmp.Or(below, last, first), ok
 }
 
-// chose reports whether a sentence says that somebody chose.
-func chose(ws []string) bool {
+// tellsChoice reports whether a sentence says that somebody chose.
+func tellsChoice(ws []string) bool {
 	at := slices.IndexFunc(ws, func(w string) bool {
 		return in("decided chose chosen choose opted selected adopted agreed", w)
 	})
@@ -210,36 +210,36 @@ func chose(ws []string) bool {
 		!slices.ContainsFunc(ws[:at], func(w string) bool { return in("not had yet never", w) })
 }
 
-// stating is what a section that states a decision says, with what stands below its
+// statedBelow is what a section that states a decision says, with what stands below its
 // sub-headings, up to maxRules lines; what one weighs or expects of it is left out.
-func (s *section) stating() (evidence, bool) {
+func (s *section) statedBelow() (evidence, bool) {
 	e := evidence{doc: s.doc}
 	for _, x := range s.doc.sections {
-		if x != s && !x.below(s) {
+		if x != s && !x.isBelow(s) {
 			continue
 		}
-		if x != s && e.from > 0 && (isKnownHeading(x.title, weighed) || strings.Contains(strings.ToLower(x.title), "consequences") || x.end()-e.from >= maxRules) {
+		if x != s && e.from > 0 && (isKnownHeading(x.title, weighed) || strings.Contains(strings.ToLower(x.title), "consequences") || x.endLine()-e.from >= maxRules) {
 			break
 		}
 		if x != s && x.level > s.level && x.title != "" && len(x.blocks) > 0 {
 			if e.from == 0 {
 				e.from = x.line
 			}
-			e.passage = append(e.passage, x.caption())
+			e.passage = append(e.passage, x.headingBlock())
 		}
-		for _, b := range outermost(x.blocks) {
+		for _, b := range outermostOf(x.blocks) {
 			if b.isEmpty() {
 				continue
 			}
-			if e.from > 0 && b.last()-e.from >= maxRules {
+			if e.from > 0 && b.lastLine()-e.from >= maxRules {
 				e.breaksOff = true
 				return e, true
 			}
 			if e.from == 0 {
 				e.from = b.from
 			}
-			e.to, e.passage = b.last(), append(e.passage, b)
-			for _, t := range b.texts() {
+			e.to, e.passage = b.lastLine(), append(e.passage, b)
+			for _, t := range b.listTexts() {
 				e.quote = append(e.quote, t.run.text)
 			}
 		}
@@ -247,16 +247,16 @@ func (s *section) stating() (evidence, bool) {
 	return e, len(e.quote) > 0 && len(words(e.quote[0])) > 0 && !in("todo tbd tba", words(e.quote[0])[0])
 }
 
-// end is the last line of what s says.
-func (s *section) end() int {
+// endLine is the last line of what s says.
+func (s *section) endLine() int {
 	end := s.line
 	for _, b := range s.blocks {
-		end = max(end, b.last())
+		end = max(end, b.lastLine())
 	}
 	return end
 }
 
-func (s *section) below(top *section) bool {
+func (s *section) isBelow(top *section) bool {
 	for p := s.parent; p != nil; p = p.parent {
 		if p == top {
 			return true

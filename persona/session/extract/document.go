@@ -102,9 +102,9 @@ var reader = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Def
 // maxDepth bounds how deep quotes and lists are followed.
 const maxDepth = 12
 
-// parse cuts a file into sections. It never fails: front matter that is not
+// parseDocument cuts a file into sections. It never fails: front matter that is not
 // YAML is noted in bad and passed over.
-func parse(f file) *document {
+func parseDocument(f file) *document {
 	d := &document{path: f.path, raw: f.text, blob: okf.BlobID(f.text)}
 	if isRST(f.path) {
 		d.src = markdownOfRST(f.text)
@@ -118,11 +118,11 @@ func parse(f file) *document {
 	d.sections = []*section{top}
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok {
-			d.heading(h)
+			d.addHeading(h)
 			continue
 		}
 		s := d.sections[len(d.sections)-1]
-		s.blocks = d.blocks(s.blocks, n, 0)
+		s.blocks = d.appendBlocks(s.blocks, n, 0)
 	}
 	if d.title == "" {
 		d.title = d.firstHeading()
@@ -133,7 +133,7 @@ func parse(f file) *document {
 		return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code })
 	})
 	d.foreign = d.isForeign()
-	d.governs, d.decides, d.designs = d.lawful(), d.recordsDecision(), d.isDesign()
+	d.governs, d.decides, d.designs = d.laysDownRules(), d.recordsDecision(), d.isDesign()
 	return d
 }
 
@@ -193,12 +193,12 @@ func (d *document) blankFrontMatter(body int) []byte {
 	return b
 }
 
-func (d *document) heading(h *ast.Heading) {
-	r := d.run(h)
+func (d *document) addHeading(h *ast.Heading) {
+	r := d.flattenRun(h)
 	if isERB(d.path) && pageTitle().MatchString(r.text) && d.title != "" {
 		r = run{text: d.title}
 	}
-	s := &section{doc: d, level: h.Level, heading: r, title: strings.TrimRight(r.text, " #:"), line: d.first(h)}
+	s := &section{doc: d, level: h.Level, heading: r, title: strings.TrimRight(r.text, " #:"), line: d.firstLine(h)}
 	s.code = len(r.spans) > 0 && r.spans[0].kind == codeSpan && len(r.spans[0].text) == len(r.text)
 	for p := d.sections[len(d.sections)-1]; p != nil; p = p.parent {
 		if p.level < s.level && p.level > 0 {
@@ -252,26 +252,28 @@ func lineStarts(text []byte) []int {
 	return out
 }
 
-// within are the lines of the file from one to another, which includes both.
-func (d *document) within(from, to int) []byte { return between(d.raw, d.lines, from, to) }
+// linesWithin are the lines of the file from one to another, which includes both.
+func (d *document) linesWithin(from, to int) []byte { return linesBetween(d.raw, d.lines, from, to) }
 
-// markdownWithin is within as markdown.
-func (d *document) markdownWithin(from, to int) []byte { return between(d.src, d.starts, from, to) }
+// markdownWithin is linesWithin as markdown.
+func (d *document) markdownWithin(from, to int) []byte {
+	return linesBetween(d.src, d.starts, from, to)
+}
 
-func between(text []byte, starts []int, from, to int) []byte {
+func linesBetween(text []byte, starts []int, from, to int) []byte {
 	if to < len(starts) {
 		return text[starts[from-1]:starts[to]]
 	}
 	return text[starts[from-1]:]
 }
 
-// line is the 1-based line of a byte offset.
-func (d *document) line(off int) int {
+// lineAt is the 1-based line of a byte offset.
+func (d *document) lineAt(off int) int {
 	return sort.Search(len(d.starts), func(i int) bool { return d.starts[i] > off })
 }
 
-// span is the lines a node covers, 0 0 for one without text.
-func (d *document) span(n ast.Node) (from, to int) {
+// linesOf is the lines a node covers, 0 0 for one without text.
+func (d *document) linesOf(n ast.Node) (from, to int) {
 	_ = ast.Walk(n, func(n ast.Node, in bool) (ast.WalkStatus, error) {
 		if !in || n.Type() == ast.TypeInline {
 			return ast.WalkSkipChildren, nil
@@ -282,7 +284,7 @@ func (d *document) span(n ast.Node) (from, to int) {
 			if s.Stop <= s.Start {
 				continue
 			}
-			a, b := d.line(s.Start), d.line(s.Stop-1)
+			a, b := d.lineAt(s.Start), d.lineAt(s.Stop-1)
 			if from == 0 || a < from {
 				from = a
 			}
@@ -293,43 +295,43 @@ func (d *document) span(n ast.Node) (from, to int) {
 	return from, to
 }
 
-func (d *document) first(n ast.Node) int {
-	if from, _ := d.span(n); from > 0 {
+func (d *document) firstLine(n ast.Node) int {
+	if from, _ := d.linesOf(n); from > 0 {
 		return from
 	}
-	return max(1, d.line(max(n.Pos(), 0)))
+	return max(1, d.lineAt(max(n.Pos(), 0)))
 }
 
-// blocks appends n, flattened, to bs.
-func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
+// appendBlocks appends n, flattened, to bs.
+func (d *document) appendBlocks(bs []block, n ast.Node, depth int) []block {
 	if depth > maxDepth {
 		return bs
 	}
 	b := block{nested: depth > 0}
-	b.from, b.to = d.span(n)
+	b.from, b.to = d.linesOf(n)
 	if b.from == 0 {
 		return bs
 	}
 	switch n := n.(type) {
 	case *ast.Paragraph, *ast.TextBlock:
-		b.run = d.run(n)
+		b.run = d.flattenRun(n)
 	case *ast.FencedCodeBlock:
-		b.kind, b.lang, b.lines = code, string(n.Language(d.src)), d.text(n)
-		b.from, b.to = d.fences(b.from, b.to)
+		b.kind, b.lang, b.lines = code, string(n.Language(d.src)), d.codeLinesOf(n)
+		b.from, b.to = d.withFences(b.from, b.to)
 	case *ast.CodeBlock:
-		b.kind, b.lines = code, d.text(n)
+		b.kind, b.lines = code, d.codeLinesOf(n)
 	case *ast.List:
-		return d.list(bs, b, n, depth)
+		return d.appendList(bs, b, n, depth)
 	case *east.DefinitionList:
-		b.kind, b.items = definitions, d.definitions(n)
+		b.kind, b.items = definitions, d.readDefinitions(n)
 	case *east.Table:
-		b.kind, b.columns, b.items = table, d.header(n), d.rows(n)
+		b.kind, b.columns, b.items = table, d.headerCells(n), d.readRows(n)
 		for _, c := range b.columns {
 			b.header = append(b.header, strings.ToLower(c.text))
 		}
 	case *ast.HTMLBlock:
-		b.kind, b.run.text = raw, squeeze(html.UnescapeString(tags().ReplaceAllString(links().ReplaceAllString(strings.Join(d.text(n), "\n"), ""), "")))
-		if block := strings.Join(d.text(n), "\n"); tab().MatchString(block) {
+		b.kind, b.run.text = raw, squeeze(html.UnescapeString(tags().ReplaceAllString(links().ReplaceAllString(strings.Join(d.codeLinesOf(n), "\n"), ""), "")))
+		if block := strings.Join(d.codeLinesOf(n), "\n"); tab().MatchString(block) {
 			b.run.text = squeeze(block)
 		}
 		if b.run.text == "" {
@@ -338,7 +340,7 @@ func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
 	case *ast.Blockquote:
 		had := len(bs)
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			bs = d.blocks(bs, c, depth+1)
+			bs = d.appendBlocks(bs, c, depth+1)
 		}
 		for i := range bs[had:] {
 			bs[had+i].quoted++
@@ -350,8 +352,8 @@ func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
 	return append(bs, b)
 }
 
-// fences are the lines from one to another with the fence around them.
-func (d *document) fences(from, to int) (int, int) {
+// withFences are the lines from one to another with the fence around them.
+func (d *document) withFences(from, to int) (int, int) {
 	if from > 1 && fenceLine().Match(d.markdownWithin(from-1, from-1)) {
 		from--
 	}
@@ -361,7 +363,7 @@ func (d *document) fences(from, to int) (int, int) {
 	return from, to
 }
 
-func (d *document) text(n ast.Node) []string {
+func (d *document) codeLinesOf(n ast.Node) []string {
 	var out []string
 	for i := range n.Lines().Len() {
 		s := n.Lines().At(i)
@@ -370,8 +372,8 @@ func (d *document) text(n ast.Node) []string {
 	return out
 }
 
-// list appends the list and, behind it, what its items hold besides their first text.
-func (d *document) list(bs []block, b block, n *ast.List, depth int) []block {
+// appendList appends the list and, behind it, what its items hold besides their first text.
+func (d *document) appendList(bs []block, b block, n *ast.List, depth int) []block {
 	b.kind = bullets
 	if n.IsOrdered() {
 		b.kind, b.start = steps, n.Start
@@ -381,16 +383,16 @@ func (d *document) list(bs []block, b block, n *ast.List, depth int) []block {
 	for li := n.FirstChild(); li != nil; li = li.NextSibling() {
 		it := item{at: at}
 		at++
-		it.from, it.to = d.span(li)
+		it.from, it.to = d.linesOf(li)
 		for c := li.FirstChild(); c != nil; c = c.NextSibling() {
 			if c == li.FirstChild() && (c.Kind() == ast.KindTextBlock || c.Kind() == ast.KindParagraph) {
-				it.run = d.run(c)
-				it.from, it.to = d.span(c)
+				it.run = d.flattenRun(c)
+				it.from, it.to = d.linesOf(c)
 				continue
 			}
 			had := len(inner)
-			inner = d.blocks(inner, c, depth+1)
-			it.below = append(it.below, outermost(inner[had:])...)
+			inner = d.appendBlocks(inner, c, depth+1)
+			it.below = append(it.below, outermostOf(inner[had:])...)
 		}
 		if it.from > 0 {
 			b.items = append(b.items, it)
@@ -399,34 +401,34 @@ func (d *document) list(bs []block, b block, n *ast.List, depth int) []block {
 	return append(append(bs, b), inner...)
 }
 
-// outermost are the blocks of a list that stand in no other: blocks appends what an
+// outermostOf are the blocks of a list that stand in no other: blocks appends what an
 // item of a list holds behind the list itself, which has it too.
-func outermost(bs []block) []block {
+func outermostOf(bs []block) []block {
 	var out []block
 	end := 0
 	for _, b := range bs {
 		if b.from > end {
 			out = append(out, b)
 		}
-		end = max(end, b.to, b.last())
+		end = max(end, b.to, b.lastLine())
 	}
 	return out
 }
 
-// last is the last line of what a block's items hold.
-func (b block) last() int {
+// lastLine is the last line of what a block's items hold.
+func (b block) lastLine() int {
 	end := b.to
 	for _, it := range b.items {
 		for _, x := range it.below {
-			end = max(end, x.last())
+			end = max(end, x.lastLine())
 		}
 	}
 	return end
 }
 
-// definitions pairs every term with its first text; terms that share one text
+// readDefinitions pairs every term with its first text; terms that share one text
 // each get it.
-func (d *document) definitions(n ast.Node) []item {
+func (d *document) readDefinitions(n ast.Node) []item {
 	var out []item
 	var terms []ast.Node
 	open := true
@@ -443,36 +445,36 @@ func (d *document) definitions(n ast.Node) []item {
 		}
 		open = false
 		for _, t := range terms {
-			from, _ := d.span(t)
-			_, to := d.span(c.FirstChild())
+			from, _ := d.linesOf(t)
+			_, to := d.linesOf(c.FirstChild())
 			if from > 0 && to >= from {
-				out = append(out, item{from: from, to: to, cells: []run{d.run(t), d.run(c.FirstChild())}})
+				out = append(out, item{from: from, to: to, cells: []run{d.flattenRun(t), d.flattenRun(c.FirstChild())}})
 			}
 		}
 	}
 	return out
 }
 
-func (d *document) header(n ast.Node) []run {
+func (d *document) headerCells(n ast.Node) []run {
 	var out []run
 	if h := n.FirstChild(); h != nil {
 		for c := h.FirstChild(); c != nil; c = c.NextSibling() {
-			out = append(out, d.run(c))
+			out = append(out, d.flattenRun(c))
 		}
 	}
 	return out
 }
 
-func (d *document) rows(n ast.Node) []item {
+func (d *document) readRows(n ast.Node) []item {
 	var out []item
 	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
 		if r.Kind() != east.KindTableRow {
 			continue
 		}
 		it := item{}
-		it.from, it.to = d.span(r)
+		it.from, it.to = d.linesOf(r)
 		for c := r.FirstChild(); c != nil; c = c.NextSibling() {
-			it.cells = append(it.cells, d.run(c))
+			it.cells = append(it.cells, d.flattenRun(c))
 		}
 		if it.from > 0 {
 			out = append(out, it)

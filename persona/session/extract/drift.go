@@ -22,7 +22,7 @@ func driftOf(r session.Request, docs []*document) map[string][]okf.Drift {
 	}
 	out := map[string][]okf.Drift{}
 	for _, d := range okf.Drifted(r.Graph, r.Files, nil) {
-		seen := read[d.Resource] || d.Gone && among(r.Inputs, d.Resource)
+		seen := read[d.Resource] || d.Gone && isAmong(r.Inputs, d.Resource)
 		elsewhere := !d.Lost && slices.ContainsFunc(d.Files, func(f string) bool { return !read[f] })
 		if seen && !elsewhere && !d.Stands() {
 			out[d.Path] = append(out[d.Path], d)
@@ -31,11 +31,11 @@ func driftOf(r session.Request, docs []*document) map[string][]okf.Drift {
 	return out
 }
 
-// among reports whether inputs name a file, there or not.
-func among(inputs []string, file string) (is bool) {
+// isAmong reports whether inputs name a file, there or not.
+func isAmong(inputs []string, file string) (is bool) {
 	for _, n := range inputs {
 		glob, not := strings.CutPrefix(n, "!")
-		p := clean(glob)
+		p := cleanPath(glob)
 		if p == "." || p == file || strings.HasPrefix(file, p+"/") || policy.MatchGlob(p, file) {
 			is = !not
 			if not {
@@ -46,8 +46,8 @@ func among(inputs []string, file string) (is bool) {
 	return is
 }
 
-// cited reports whether a source of an atom is one of the inputs.
-func cited(g *okf.Graph, inputs []string) bool {
+// isCited reports whether a source of an atom is one of the inputs.
+func isCited(g *okf.Graph, inputs []string) bool {
 	if g == nil {
 		return false
 	}
@@ -56,10 +56,10 @@ func cited(g *okf.Graph, inputs []string) bool {
 	})
 }
 
-// tidy emits the atoms that the run did not read anew and whose sources are gone: without
+// tidyGone emits the atoms that the run did not read anew and whose sources are gone: without
 // those sources, or deprecated where none is left. An atom that a person verified is named
 // and stays as it is.
-func (t *tally) tidy(drift map[string][]okf.Drift, read map[string]bool, r session.Request) ([]session.Atom, error) {
+func (t *tally) tidyGone(drift map[string][]okf.Drift, read map[string]bool, r session.Request) ([]session.Atom, error) {
 	var out []session.Atom
 	for _, p := range slices.Sorted(maps.Keys(drift)) {
 		a := r.Graph.ByPath(p)
@@ -75,7 +75,7 @@ func (t *tally) tidy(drift map[string][]okf.Drift, read map[string]bool, r sessi
 		switch {
 		case read[p] || r.MaxAtoms > 0 && len(out) == r.MaxAtoms:
 			continue
-		case persons(a):
+		case isPersons(a):
 			if orphan {
 				t.told = append(t.told, skip{path: string(a.ID), why: drift[p][0].Resource})
 			}
@@ -87,16 +87,16 @@ func (t *tally) tidy(drift map[string][]okf.Drift, read map[string]bool, r sessi
 			t.gone = append(t.gone, skip{path: string(a.ID), why: drift[p][0].Resource})
 			fields = append(fields, okf.Field{Key: "status", Value: "deprecated"})
 		} else {
-			left := t.standing(all, drift[p])
+			left := t.sourcesLeft(all, drift[p])
 			if left == nil {
 				continue
 			}
 			fields = append(fields, okf.Field{Key: "sources", Value: left})
 			if sameProducer(a.Generated.By, r.By) {
-				body = unquoted(string(a.Body()), all, drift[p])
+				body = withoutQuotes(string(a.Body()), all, drift[p])
 			}
 		}
-		next, err := rewritten(a, fields, body)
+		next, err := rewriteAtom(a, fields, body)
 		if err != nil {
 			return nil, err
 		}
@@ -105,9 +105,9 @@ func (t *tally) tidy(drift map[string][]okf.Drift, read map[string]bool, r sessi
 	return out, nil
 }
 
-// standing are the sources without those whose text is gone, and with the lines on which
+// sourcesLeft are the sources without those whose text is gone, and with the lines on which
 // the others have theirs; nil where nothing is to be changed.
-func (t *tally) standing(all []any, drift []okf.Drift) []any {
+func (t *tally) sourcesLeft(all []any, drift []okf.Drift) []any {
 	var out []any
 	changed := false
 	for i, s := range all {
@@ -125,7 +125,7 @@ func (t *tally) standing(all []any, drift []okf.Drift) []any {
 			}
 			continue
 		}
-		doc := t.doc(d.Resource)
+		doc := t.findDocument(d.Resource)
 		texts, _ := m["text"].([]any)
 		if doc == nil || len(d.Kept) == len(texts) {
 			out = append(out, s)
@@ -133,7 +133,7 @@ func (t *tally) standing(all []any, drift []okf.Drift) []any {
 		}
 		next := maps.Clone(m)
 		next["title"], next["blob"] = okf.Places(d.Here), doc.blob
-		next["text"] = source{doc: doc, places: d.Here}.texts()
+		next["text"] = source{doc: doc, places: d.Here}.citedTexts()
 		out, changed = append(out, next), true
 	}
 	if !changed {
@@ -142,7 +142,7 @@ func (t *tally) standing(all []any, drift []okf.Drift) []any {
 	return out
 }
 
-func (t *tally) doc(path string) *document {
+func (t *tally) findDocument(path string) *document {
 	i := slices.IndexFunc(t.docs, func(d *document) bool { return d.path == path })
 	if i < 0 {
 		return nil
@@ -152,9 +152,9 @@ func (t *tally) doc(path string) *document {
 
 var footnote = lazy(`\[\^([^\]\s]+)\]`)
 
-// unquoted is a body that this reader wrote, without what it quotes of texts that are gone
+// withoutQuotes is a body that this reader wrote, without what it quotes of texts that are gone
 // and the footnotes that nothing refers to any more; "" where nothing is left of it.
-func unquoted(body string, all []any, drift []okf.Drift) string {
+func withoutQuotes(body string, all []any, drift []okf.Drift) string {
 	gone := map[string]okf.Drift{}
 	for _, d := range drift {
 		if m, _ := all[d.Source].(map[string]any); m != nil {

@@ -72,7 +72,7 @@ func TestUnquoted(t *testing.T) {
 		"a, which moved":  {[]okf.Drift{{Source: 0, Files: []string{"c"}}}, body},
 		"all":             {[]okf.Drift{{Source: 0, Lost: true}, {Source: 1, Lost: true}}, ""},
 	} {
-		if got := unquoted(body, sources, c.drift); got != c.want {
+		if got := withoutQuotes(body, sources, c.drift); got != c.want {
 			t.Errorf("%s:\n%s", name, got)
 		}
 	}

@@ -133,7 +133,7 @@ func (p pattern) fits(ws []string, i int) bool {
 		case "@person":
 			is = personNoun(singular(w))
 		case "@verb":
-			is = imperative(w)
+			is = isImperative(w)
 		case "@number":
 			is = strings.ContainsAny(w, "0123456789") || in("one two three four five six seven ten twelve fourteen thirty sixty ninety", w)
 		default:
@@ -146,8 +146,8 @@ func (p pattern) fits(ws []string, i int) bool {
 	return true
 }
 
-// obliging finds the word that obliges most, and its weight: 0 where none does.
-func obliging(ws []string) (at, weight int) { return strongestOf(duties, ws) }
+// findDuty finds the word that obliges most, and its weight: 0 where none does.
+func findDuty(ws []string) (at, weight int) { return strongestOf(duties, ws) }
 
 func strongestOf(table []pattern, ws []string) (at, weight int) {
 	for i := 0; i < len(ws); i++ {

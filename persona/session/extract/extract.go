@@ -83,12 +83,12 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		return e, nil
 	}
 	free := session.Usage{Turns: 1, CostKnown: true, Model: "extract"}
-	files, skips, err := inputs(ctx, r.Files, r.Inputs, r.BundleRoot)
+	files, skips, err := readInputs(ctx, r.Files, r.Inputs, r.BundleRoot)
 	if err != nil {
 		return interruptedEmission(ctx, free), nil
 	}
-	skips = slices.DeleteFunc(skips, func(s skip) bool { return s.class == absent && cited(r.Graph, []string{s.path}) })
-	if len(files) == 0 && !cited(r.Graph, r.Inputs) {
+	skips = slices.DeleteFunc(skips, func(s skip) bool { return s.class == absent && isCited(r.Graph, []string{s.path}) })
+	if len(files) == 0 && !isCited(r.Graph, r.Inputs) {
 		e := session.Fail(session.NoInputs, "nothing to read; give the task inputs: paths, folders or globs of files in markdown or reStructuredText")
 		e.Usage, e.Notes = free, unread(skips)
 		return e, nil
@@ -112,13 +112,13 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		if d.listsVersions() {
 			skips = append(skips, skip{path: d.path, why: "a change log", class: forge})
 		} else if d.foreign {
-			skips = append(skips, skip{path: d.path, why: d.past()})
-		} else if why := d.past(); why != "" && !d.decides {
+			skips = append(skips, skip{path: d.path, why: d.whyPast()})
+		} else if why := d.whyPast(); why != "" && !d.decides {
 			skips = append(skips, skip{path: d.path, why: why, class: dated})
 		}
 		docs = append(docs, d)
 	}
-	e, err := emission(docs, append(skips, withoutManual(r.Files, docs)...), r)
+	e, err := emitAtoms(docs, append(skips, withoutManual(r.Files, docs)...), r)
 	if err != nil {
 		return session.Emission{}, err
 	}
@@ -135,8 +135,8 @@ func readFile(f file) (d *document, err error) {
 			err = fmt.Errorf("the reader failed on it: %v", p)
 		}
 	}()
-	d = parse(f)
-	d.found = d.candidates()
+	d = parseDocument(f)
+	d.found = d.findCandidates()
 	return d, nil
 }
 
@@ -171,26 +171,26 @@ func (c candidate) newID() string {
 	return id
 }
 
-// emission turns documents into atoms and findings.
-func emission(docs []*document, skips []skip, r session.Request) (session.Emission, error) {
+// emitAtoms turns documents into atoms and findings.
+func emitAtoms(docs []*document, skips []skip, r session.Request) (session.Emission, error) {
 	var all []candidate
 	for _, d := range docs {
 		all = append(all, d.found...)
 	}
 	all, copies := withoutCopies(all)
 	skips = append(skips, copies...)
-	all, older := latest(all)
-	cs, clashes := merge(all)
-	rank(cs, r.Now.UTC().Format("2006"))
+	all, older := keepLatest(all)
+	cs, clashes := mergeCandidates(all)
+	rankCandidates(cs, r.Now.UTC().Format("2006"))
 	t := tally{docs: docs, skips: skips, older: older, clashes: clashes, kinds: map[string]int{}}
 	there := newBundle(r.Graph)
 	var kept, linked, declined []chosen
 	d := newDirectory(r.Graph, cs)
 	drift, read := driftOf(r, docs), map[string]bool{}
 	for _, c := range cs {
-		k := chosen{candidate: c, prior: there.prior(c)}
+		k := chosen{candidate: c, prior: there.findPrior(c)}
 		if k.prior == nil && r.Declined != nil {
-			a, _, err := k.atom(d, r)
+			a, _, err := k.makeAtom(d, r)
 			if err != nil {
 				return session.Emission{}, err
 			}
@@ -202,7 +202,7 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 		if k.prior != nil {
 			k.drift = drift[k.prior.Path]
 			read[k.prior.Path] = true
-			a, news, err := k.atom(d, r)
+			a, news, err := k.makeAtom(d, r)
 			if err != nil {
 				return session.Emission{}, err
 			}
@@ -217,7 +217,7 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 		}
 		kept = append(kept, k)
 	}
-	tidied, err := t.tidy(drift, read, r)
+	tidied, err := t.tidyGone(drift, read, r)
 	if err != nil {
 		return session.Emission{}, err
 	}
@@ -234,7 +234,7 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 		declined = declined[:max(room, 0)]
 	}
 	kept = append(kept, declined...)
-	e, err := finish(kept, &t, r)
+	e, err := finishEmission(kept, &t, r)
 	e.Atoms = append(tidied, e.Atoms...)
 	return e, err
 }
@@ -255,9 +255,9 @@ func splitWeak(all []chosen, limit int) (kept, weak []chosen) {
 	return kept, weak
 }
 
-// finish prints what is kept. Edges are made last, among what is emitted and
+// finishEmission prints what is kept. Edges are made last, among what is emitted and
 // what is there, so that none points to an atom that was left out.
-func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error) {
+func finishEmission(kept []chosen, t *tally, r session.Request) (session.Emission, error) {
 	e := session.Emission{Outcome: session.Completed}
 	kept, err := t.withoutDoubtful(kept, r)
 	if err != nil {
@@ -265,7 +265,7 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 	}
 	d := directoryOf(kept, r)
 	for _, k := range kept {
-		a, news, err := k.atom(d, r)
+		a, news, err := k.makeAtom(d, r)
 		if err != nil {
 			return session.Emission{}, err
 		}
@@ -280,7 +280,7 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 		}
 		e.Atoms = append(e.Atoms, out)
 	}
-	e.Notes, e.Known = t.notes(), t.known
+	e.Notes, e.Known = t.writeNotes(), t.known
 	return e, nil
 }
 
@@ -296,11 +296,11 @@ func directoryOf(kept []chosen, r session.Request) directory {
 func (t *tally) withoutDoubtful(kept []chosen, r session.Request) (out []chosen, err error) {
 	d := directoryOf(kept, r)
 	for _, k := range kept {
-		a, news, err := k.atom(d, r)
+		a, news, err := k.makeAtom(d, r)
 		if err != nil {
 			return nil, err
 		}
-		if why := k.doubt(a); news && why != "" {
+		if why := k.whyDoubted(a); news && why != "" {
 			t.doubted = append(t.doubted, skip{path: secrets.RedactText(k.title), why: secrets.RedactText(why)})
 			continue
 		}
@@ -309,18 +309,18 @@ func (t *tally) withoutDoubtful(kept []chosen, r session.Request) (out []chosen,
 	return out, nil
 }
 
-// doubt is why an atom is left out after all, "" for none: what it quotes must stand in
+// whyDoubted is why an atom is left out after all, "" for none: what it quotes must stand in
 // the lines it names and hold no credential, and odd must take its path.
-func (k chosen) doubt(a okf.Atom) string {
+func (k chosen) whyDoubted(a okf.Atom) string {
 	for i, e := range k.evidence {
 		if i == maxQuoted {
 			break
 		}
-		if why := e.doubt(); why != "" {
+		if why := e.whyDoubted(); why != "" {
 			return why
 		}
 	}
-	if t := k.template(); t != "" {
+	if t := k.findTemplate(); t != "" {
 		return "a template of the site stands for text: " + clip(t, maxDescription)
 	}
 	if text := a.Bytes(); !bytes.Equal(text, secrets.Redact(text)) {
@@ -332,12 +332,12 @@ func (k chosen) doubt(a okf.Atom) string {
 	return ""
 }
 
-// doubt is why what e quotes is not to be shown as what its lines say, "" for no reason.
-func (e evidence) doubt() string {
+// whyDoubted is why what e quotes is not to be shown as what its lines say, "" for no reason.
+func (e evidence) whyDoubted() string {
 	if q := e.firstAltered(); q != "" {
 		return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
 	}
-	for _, t := range e.reads() {
+	for _, t := range e.readsAs() {
 		if strings.Contains(t.text, unseen) {
 			return fmt.Sprintf("%s:%d has an image without a text within a sentence", e.doc.path, e.from)
 		}
@@ -355,7 +355,7 @@ func (e evidence) doubt() string {
 	if e.breaksOff || len(renderAll(e.passage, nil)) > maxPassage {
 		return fmt.Sprintf("%s:%d goes on for more lines than one atom quotes", e.doc.path, e.from)
 	}
-	if q := e.announces(); q != "" {
+	if q := e.announcesMore(); q != "" {
 		return fmt.Sprintf("%s:%d goes on behind: %s", e.doc.path, e.to, clip(q, maxDescription))
 	}
 	return ""
@@ -364,9 +364,9 @@ func (e evidence) doubt() string {
 // struck is text that a page shows as no longer valid.
 var struck = lazy(`~~\S|(?i:<(?:del|s|strike)>)`)
 
-// template is a text of k that stands for another, "" for none. In code braces are code,
+// findTemplate is a text of k that stands for another, "" for none. In code braces are code,
 // but for those of shortcodes.
-func (k chosen) template() string {
+func (k chosen) findTemplate() string {
 	for _, t := range []string{k.title, k.about} {
 		if left().MatchString(t) {
 			return t
@@ -376,7 +376,7 @@ func (k chosen) template() string {
 		if i == maxQuoted {
 			break
 		}
-		for _, t := range e.reads() {
+		for _, t := range e.readsAs() {
 			if left().MatchString(t.text) && (!t.code || shortcode().MatchString(t.text)) {
 				return t.text
 			}
@@ -385,12 +385,12 @@ func (k chosen) template() string {
 	return ""
 }
 
-// atom is what is emitted for k; news false means that nothing is.
-func (k chosen) atom(d directory, r session.Request) (a okf.Atom, news bool, err error) {
+// makeAtom is what is emitted for k; news false means that nothing is.
+func (k chosen) makeAtom(d directory, r session.Request) (a okf.Atom, news bool, err error) {
 	if k.prior != nil {
-		a, news, err = k.update(d, r)
+		a, news, err = k.updatePrior(d, r)
 	} else {
-		a, err = k.fresh(d, r)
+		a, err = k.newAtom(d, r)
 		news = true
 	}
 	if err != nil {

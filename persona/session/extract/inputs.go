@@ -52,14 +52,14 @@ const (
 	unheaded class = "unheaded" // a file that is read without its front matter
 )
 
-// inputs turns the task's inputs into files: a path names itself, a folder all
+// readInputs turns the task's inputs into files: a path names itself, a folder all
 // markdown below it, a glob (with ** for any depth) what it matches. Folders
 // and globs pass over dot-folders, node_modules and vendor, over the bundle
 // unless they start inside it, and over files that hold nobody's knowledge
 // (licences, change logs, a forge's templates). "!docs/archive/**" leaves out what the
 // glob behind the mark matches, however it was named. The files come sorted by path.
-func inputs(ctx context.Context, f fs.FS, names []string, bundle string) ([]file, []skip, error) {
-	c := collect(ctx, f, names, bundle)
+func readInputs(ctx context.Context, f fs.FS, names []string, bundle string) ([]file, []skip, error) {
+	c := collectFiles(ctx, f, names, bundle)
 	paths := slices.Sorted(maps.Keys(c.found))
 	var files []file
 	total := 0
@@ -71,7 +71,7 @@ func inputs(ctx context.Context, f fs.FS, names []string, bundle string) ([]file
 			c.skip(p, fmt.Sprintf("and %d more: over the limit of one session", len(paths)-i-1), "")
 			break
 		}
-		if text, why := read(f, p); why != "" {
+		if text, why := readText(f, p); why != "" {
 			c.skip(p, why, "")
 		} else {
 			total += len(text)
@@ -85,9 +85,9 @@ func inputs(ctx context.Context, f fs.FS, names []string, bundle string) ([]file
 // match nothing, or that none of their files can be read; nil for nothing. A file that an
 // atom of g names as a source may be gone: then the atom is what is looked at.
 func Lacking(f fs.FS, names []string, bundle string, g *okf.Graph) (out []string) {
-	c := collect(context.Background(), f, names, bundle)
+	c := collectFiles(context.Background(), f, names, bundle)
 	for _, s := range c.skips {
-		if s.class == absent && !cited(g, []string{s.path}) {
+		if s.class == absent && !isCited(g, []string{s.path}) {
 			out = append(out, s.path+" ("+s.why+")")
 		}
 	}
@@ -95,32 +95,32 @@ func Lacking(f fs.FS, names []string, bundle string, g *okf.Graph) (out []string
 		return out
 	}
 	for _, p := range slices.Sorted(maps.Keys(c.found)) {
-		if _, why := read(f, p); why == "" {
+		if _, why := readText(f, p); why == "" {
 			return nil
 		}
 	}
-	if cited(g, names) {
+	if isCited(g, names) {
 		return nil
 	}
 	return []string{strings.Join(names, ", ") + " (holds no file in markdown or reStructuredText that can be read)"}
 }
 
-// collect finds the files that names mean.
-func collect(ctx context.Context, f fs.FS, names []string, bundle string) *collector {
+// collectFiles finds the files that names mean.
+func collectFiles(ctx context.Context, f fs.FS, names []string, bundle string) *collector {
 	c := &collector{ctx: ctx, fs: f, bundle: bundle, found: map[string]bool{}, told: map[skip]bool{}}
 	var not []string
 	for _, n := range names {
 		if glob, is := strings.CutPrefix(n, "!"); is {
 			not = append(not, glob)
 		} else {
-			c.input(n)
+			c.addInput(n)
 		}
 	}
 	for _, glob := range not {
-		c.exclude(glob)
+		c.excludeGlob(glob)
 	}
 	c.skips = slices.DeleteFunc(c.skips, func(s skip) bool { // named by its own path as well
-		return c.found[s.path] || s.class == passed && slices.ContainsFunc(names, func(n string) bool { return clean(n) == s.path })
+		return c.found[s.path] || s.class == passed && slices.ContainsFunc(names, func(n string) bool { return cleanPath(n) == s.path })
 	})
 	return c
 }
@@ -142,26 +142,26 @@ func (c *collector) skip(path, why string, of class) {
 	}
 }
 
-// clean is an input as a path in the repository.
-func clean(name string) string {
+// cleanPath is an input as a path in the repository.
+func cleanPath(name string) string {
 	return strings.TrimPrefix(path.Clean(strings.TrimSuffix(name, "/")), "./")
 }
 
-func (c *collector) input(name string) {
-	p := clean(name)
+func (c *collector) addInput(name string) {
+	p := cleanPath(name)
 	switch {
 	case strings.Contains(name, "://"):
 		c.skip(name, "an address, and this substrate reads only the repository", "")
 	case name == "" || !fs.ValidPath(p):
 		c.skip(name, "not a path inside the repository", absent)
 	case strings.ContainsAny(p, "*?["):
-		c.glob(p)
+		c.addGlob(p)
 	default:
-		c.path(name, p)
+		c.addPath(name, p)
 	}
 }
 
-func (c *collector) path(name, p string) {
+func (c *collector) addPath(name, p string) {
 	info, err := fs.Stat(c.fs, p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -169,14 +169,14 @@ func (c *collector) path(name, p string) {
 	case err != nil:
 		c.skip(name, err.Error(), "")
 	case info.IsDir():
-		c.walk(p, func(string) bool { return true })
+		c.walkFolder(p, func(string) bool { return true })
 	default:
 		c.found[p] = true
 	}
 }
 
-// exclude leaves out the files, and what was not read of them, that a glob matches.
-func (c *collector) exclude(glob string) {
+// excludeGlob leaves out the files, and what was not read of them, that a glob matches.
+func (c *collector) excludeGlob(glob string) {
 	n := len(c.found) + len(c.skips)
 	maps.DeleteFunc(c.found, func(p string, _ bool) bool { return policy.MatchGlob(glob, p) })
 	c.skips = slices.DeleteFunc(c.skips, func(s skip) bool { return policy.MatchGlob(glob, s.path) })
@@ -185,8 +185,8 @@ func (c *collector) exclude(glob string) {
 	}
 }
 
-// glob walks from the part of the pattern that has no magic.
-func (c *collector) glob(pattern string) {
+// addGlob walks from the part of the pattern that has no magic.
+func (c *collector) addGlob(pattern string) {
 	if _, err := path.Match(pattern, ""); err != nil {
 		c.skip(pattern, "not a pattern: "+err.Error(), absent)
 		return
@@ -201,14 +201,14 @@ func (c *collector) glob(pattern string) {
 		c.skip(pattern, "matches no file in markdown or reStructuredText", absent)
 		return
 	}
-	if !c.walk(root, func(q string) bool { return policy.MatchGlob(pattern, q) }) {
+	if !c.walkFolder(root, func(q string) bool { return policy.MatchGlob(pattern, q) }) {
 		c.skip(pattern, "matches no file in markdown or reStructuredText", absent)
 	}
 }
 
-// walk finds the files below root that are wanted and can be read, and reports whether there
+// walkFolder finds the files below root that are wanted and can be read, and reports whether there
 // are any, those that hold nobody's knowledge included.
-func (c *collector) walk(root string, wanted func(string) bool) (any bool) {
+func (c *collector) walkFolder(root string, wanted func(string) bool) (any bool) {
 	_ = fs.WalkDir(c.fs, root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case c.ctx.Err() != nil:
@@ -218,15 +218,15 @@ func (c *collector) walk(root string, wanted func(string) bool) (any bool) {
 		case d.IsDir() && p != root && p == c.bundle:
 			return fs.SkipDir
 		case d.IsDir() && p != root && isUnenteredFolder(d.Name()):
-			if c.holds(p, wanted) {
+			if c.holdsFile(p, wanted) {
 				c.skip(p, "a folder of that name", passed)
 			}
 			return fs.SkipDir
 		case !d.Type().IsRegular() || !wanted(p):
-		case readable(p) && boilerplateFile(path.Base(p)):
+		case isReadable(p) && boilerplateFile(path.Base(p)):
 			c.skip(p, "a licence, change log or the like", forge)
 			any = true
-		case readable(p):
+		case isReadable(p):
 			c.found[p], any = true, true
 		case in(".txt .adoc .html", strings.ToLower(path.Ext(p))):
 			c.skip(p, "neither markdown nor reStructuredText", foreign)
@@ -236,10 +236,10 @@ func (c *collector) walk(root string, wanted func(string) bool) (any bool) {
 	return any
 }
 
-// holds reports a folder with a markdown file that is wanted.
-func (c *collector) holds(dir string, wanted func(string) bool) (is bool) {
+// holdsFile reports a folder with a markdown file that is wanted.
+func (c *collector) holdsFile(dir string, wanted func(string) bool) (is bool) {
 	_ = fs.WalkDir(c.fs, dir, func(p string, d fs.DirEntry, err error) error {
-		if is = err == nil && d.Type().IsRegular() && readable(p) && wanted(p); is || c.ctx.Err() != nil {
+		if is = err == nil && d.Type().IsRegular() && isReadable(p) && wanted(p); is || c.ctx.Err() != nil {
 			return fs.SkipAll
 		}
 		return nil
@@ -252,8 +252,8 @@ func isUnenteredFolder(dir string) bool {
 	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor testdata changelogs __pycache__", dir)
 }
 
-// readable reports whether a file is in a markup that is read.
-func readable(p string) bool {
+// isReadable reports whether a file is in a markup that is read.
+func isReadable(p string) bool {
 	return in(".md .markdown .mdown .mkd .mdx .rst", path.Ext(withoutERB(p)))
 }
 
@@ -276,8 +276,8 @@ func boilerplateFile(base string) bool {
 		"funding pull_request_template issue_template third-party-notices thirdpartynotices", stem)
 }
 
-// read returns a file's text, or why it is none.
-func read(f fs.FS, p string) (text []byte, why string) {
+// readText returns a file's text, or why it is none.
+func readText(f fs.FS, p string) (text []byte, why string) {
 	info, err := fs.Stat(f, p)
 	if err != nil {
 		return nil, err.Error()

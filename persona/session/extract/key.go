@@ -32,7 +32,7 @@ func keyOf(kind, title string) string {
 		return kind + " " + k
 	}
 	first, rest, _ := strings.Cut(k, " ")
-	if stem, ok := gerund(first); ok {
+	if stem, ok := stemGerund(first); ok {
 		first = stem
 	}
 	return kind + " " + strings.TrimSuffix(first, "e") + " " + strings.TrimPrefix(strings.TrimPrefix(rest, "the "), "a ")

@@ -40,50 +40,50 @@ func newBundle(g *okf.Graph) bundle {
 	return b
 }
 
-// prior is the atom that c is about, nil when it is new.
-func (b bundle) prior(c candidate) *okf.Atom {
+// findPrior is the atom that c is about, nil when it is new.
+func (b bundle) findPrior(c candidate) *okf.Atom {
 	if a := b.byKey[keyOf(c.kind, c.title)]; a != nil {
 		return a
 	}
 	return b.bySlug[slug(c.title)]
 }
 
-// update is what c adds to an atom that is there: all of it anew when this
+// updatePrior is what c adds to an atom that is there: all of it anew when this
 // substrate made the atom, the new sources and edges when another agent did,
 // and nothing when a person did, or when nothing is new. That the same text stands on
 // other lines is not new, and what a person made of it stays while it does.
-func (c chosen) update(d directory, r session.Request) (okf.Atom, bool, error) {
+func (c chosen) updatePrior(d directory, r session.Request) (okf.Atom, bool, error) {
 	prior := c.prior
-	if prior.Type != c.kind || persons(prior) {
+	if prior.Type != c.kind || isPersons(prior) {
 		return okf.Atom{}, false, nil
 	}
-	next, err := c.fresh(d, r)
+	next, err := c.newAtom(d, r)
 	if err != nil {
 		return okf.Atom{}, false, err
 	}
 	if !sameProducer(prior.Generated.By, r.By) {
-		return c.addition(r)
+		return c.addSources(r)
 	}
 	if !newSource(*prior, next) && !newEdge(*prior, next) && c.drift == nil {
 		return okf.Atom{}, false, nil
 	}
 	fields, body := next.Fields, string(next.Body())
 	lost := slices.ContainsFunc(c.drift, func(d okf.Drift) bool { return d.Lost })
-	if !lost && !newText(*prior, next) && edited(*prior, next) {
-		fields, body = kept(*prior, fields), footed(string(prior.Body()), body)
+	if !lost && !newText(*prior, next) && isEdited(*prior, next) {
+		fields, body = keepFields(*prior, fields), withFootnotes(string(prior.Body()), body)
 	}
-	next, err = rewritten(prior, fields, body)
+	next, err = rewriteAtom(prior, fields, body)
 	return next, err == nil, err
 }
 
-// edited reports a prior atom with other words than the same text gives: a person's.
-func edited(prior, next okf.Atom) bool {
-	was, is := quotes(prior), quotes(next)
+// isEdited reports a prior atom with other words than the same text gives: a person's.
+func isEdited(prior, next okf.Atom) bool {
+	was, is := quotedText(prior), quotedText(next)
 	return prior.Title != next.Title || prior.Description != next.Description || !strings.Contains(was, is) && !strings.Contains(is, was)
 }
 
-// kept are the fields of an update with the title and the description that the prior has.
-func kept(prior okf.Atom, fields []okf.Field) []okf.Field {
+// keepFields are the fields of an update with the title and the description that the prior has.
+func keepFields(prior okf.Atom, fields []okf.Field) []okf.Field {
 	out := slices.Clone(fields)
 	for i, f := range out {
 		if p, ok := prior.Field(f.Key); ok && (f.Key == "title" || f.Key == "description") {
@@ -96,8 +96,8 @@ func kept(prior okf.Atom, fields []okf.Field) []okf.Field {
 	return out
 }
 
-// footed is a body with the footnotes that another one has of the same sources.
-func footed(body, other string) string {
+// withFootnotes is a body with the footnotes that another one has of the same sources.
+func withFootnotes(body, other string) string {
 	lines := strings.Split(body, "\n")
 	for line := range strings.SplitSeq(other, "\n") {
 		mark := footnote().FindString(line)
@@ -113,8 +113,8 @@ func footed(body, other string) string {
 	return strings.Join(lines, "\n")
 }
 
-// persons reports an atom that a person verified or asserted, which no reading changes.
-func persons(a *okf.Atom) bool {
+// isPersons reports an atom that a person verified or asserted, which no reading changes.
+func isPersons(a *okf.Atom) bool {
 	return a.Confidence() > okf.Inferred || a.Tier() == okf.HumanReviewed
 }
 
@@ -124,8 +124,8 @@ func sameProducer(a, b string) bool {
 	return x == y && x != ""
 }
 
-// quotes is the body of an atom without its footnotes and their marks, on one line.
-func quotes(a okf.Atom) string {
+// quotedText is the body of an atom without its footnotes and their marks, on one line.
+func quotedText(a okf.Atom) string {
 	var out []string
 	for line := range strings.Lines(string(a.Body())) {
 		if !strings.HasPrefix(line, "[^") {
@@ -135,8 +135,8 @@ func quotes(a okf.Atom) string {
 	return strings.Join(out, " ")
 }
 
-// entries are the sources of an atom with all their keys.
-func entries(a *okf.Atom) []map[string]any {
+// sourceEntries are the sources of an atom with all their keys.
+func sourceEntries(a *okf.Atom) []map[string]any {
 	if a == nil {
 		return nil
 	}
@@ -152,8 +152,8 @@ func entries(a *okf.Atom) []map[string]any {
 }
 
 func newSource(prior, next okf.Atom) bool {
-	for _, s := range entries(&next) {
-		if !slices.ContainsFunc(entries(&prior), func(p map[string]any) bool {
+	for _, s := range sourceEntries(&next) {
+		if !slices.ContainsFunc(sourceEntries(&prior), func(p map[string]any) bool {
 			return p["resource"] == s["resource"] && reflect.DeepEqual(p["text"], s["text"])
 		}) {
 			return true
@@ -165,7 +165,7 @@ func newSource(prior, next okf.Atom) bool {
 // newText reports that next rests on a text that prior does not.
 func newText(prior, next okf.Atom) bool {
 	texts := func(a *okf.Atom) (out []any) {
-		for _, s := range entries(a) {
+		for _, s := range sourceEntries(a) {
 			if all, ok := s["text"].([]any); ok {
 				out = append(out, all...)
 			} else {
@@ -184,7 +184,7 @@ func newText(prior, next okf.Atom) bool {
 // had the same text and is gone or has it no longer; "" where it has none.
 func (c chosen) priorID(s source, r session.Request, taken map[string]bool) string {
 	renamed := ""
-	for i, p := range entries(c.prior) {
+	for i, p := range sourceEntries(c.prior) {
 		id, _ := p["id"].(string)
 		was, _ := p["resource"].(string)
 		left := slices.ContainsFunc(c.drift, func(d okf.Drift) bool { return d.Source == i && len(d.Here) == 0 })
@@ -192,7 +192,7 @@ func (c chosen) priorID(s source, r session.Request, taken map[string]bool) stri
 		case id == "" || taken[id]:
 		case was == s.doc.path:
 			return id
-		case renamed == "" && p["text"] != nil && reflect.DeepEqual(p["text"], s.texts()):
+		case renamed == "" && p["text"] != nil && reflect.DeepEqual(p["text"], s.citedTexts()):
 			if _, err := fs.Stat(r.Files, was); left || errors.Is(err, fs.ErrNotExist) {
 				renamed = id
 			}
@@ -214,14 +214,14 @@ func newEdge(prior, next okf.Atom) bool {
 	return false
 }
 
-// addition is what another agent's atom lacks: its sources.
-func (c chosen) addition(r session.Request) (okf.Atom, bool, error) {
+// addSources is what another agent's atom lacks: its sources.
+func (c chosen) addSources(r session.Request) (okf.Atom, bool, error) {
 	prior, have := c.prior, map[string]bool{}
 	for _, s := range prior.Sources {
 		have[s.Resource] = true
 	}
 	var ss []source
-	for _, s := range c.sources(r) {
+	for _, s := range c.groupSources(r) {
 		if !have[s.doc.path] {
 			ss = append(ss, s)
 		}
@@ -229,13 +229,13 @@ func (c chosen) addition(r session.Request) (okf.Atom, bool, error) {
 	if len(ss) == 0 {
 		return okf.Atom{}, false, nil
 	}
-	a, err := rewritten(prior, []okf.Field{{Key: "type", Value: prior.Type}, {Key: "title", Value: prior.Title},
+	a, err := rewriteAtom(prior, []okf.Field{{Key: "type", Value: prior.Type}, {Key: "title", Value: prior.Title},
 		{Key: "confidence", Value: okf.Inferred.String()}, {Key: "sources", Value: sourceList(ss)}, generatedField(r)}, "")
 	return a, err == nil, err
 }
 
-// rewritten is an atom under prior's id and path.
-func rewritten(prior *okf.Atom, fields []okf.Field, body string) (okf.Atom, error) {
+// rewriteAtom is an atom under prior's id and path.
+func rewriteAtom(prior *okf.Atom, fields []okf.Field, body string) (okf.Atom, error) {
 	var out []okf.Field
 	for _, f := range fields {
 		if f.Key != "id" {

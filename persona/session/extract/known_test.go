@@ -216,7 +216,7 @@ func TestInputs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			files, skips, err := inputs(t.Context(), request(all...).Files, tt.inputs, "knowledge")
+			files, skips, err := readInputs(t.Context(), request(all...).Files, tt.inputs, "knowledge")
 			var got, skipped []string
 			for _, f := range files {
 				got = append(got, f.path)
@@ -250,7 +250,7 @@ func TestKeptDescription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := kept(person, prior.Fields); !slices.ContainsFunc(got, func(f okf.Field) bool { return f.Key == mine.Key && f.Value == mine.Value }) {
+	if got := keepFields(person, prior.Fields); !slices.ContainsFunc(got, func(f okf.Field) bool { return f.Key == mine.Key && f.Value == mine.Value }) {
 		t.Errorf("got %v", got)
 	}
 }

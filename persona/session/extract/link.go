@@ -67,7 +67,7 @@ func (d *directory) add(n named, title string) {
 // first where several begin at one word.
 func (d directory) findMentions(text string) []named {
 	var spelt, ws []string
-	for _, w := range spelling(text) {
+	for _, w := range splitWords(text) {
 		if w = strings.Trim(w, ".'"); w != "http" && w != "https" && !strings.HasPrefix(w, "//") {
 			spelt, ws = append(spelt, w), append(ws, strings.ToLower(w))
 		}
@@ -94,13 +94,13 @@ func (n named) isMeant(ws []string, from, to int) bool {
 	w := ws[from]
 	switch {
 	case n.word == "":
-		return !proper(ws[to-1]) || to == len(ws) || !proper(ws[to])
+		return !isCapitalized(ws[to-1]) || to == len(ws) || !isCapitalized(ws[to])
 	case singular(w) != singular(n.word):
 		return false
 	case strings.ContainsFunc(w[1:], unicode.IsUpper) || strings.ContainsAny(w, "0123456789_"):
 		return true
 	}
-	return proper(w) && from > 0 && (!proper(ws[from-1]) || in("The A An Our Your", ws[from-1])) && (to == len(ws) || !proper(ws[to]))
+	return isCapitalized(w) && from > 0 && (!isCapitalized(ws[from-1]) || in("The A An Our Your", ws[from-1])) && (to == len(ws) || !isCapitalized(ws[to]))
 }
 
 func (d directory) at(ws []string) (named, bool) {
@@ -113,9 +113,9 @@ func (d directory) at(ws []string) (named, bool) {
 	return n, ok
 }
 
-// edges are what c's sources say of others: typed where they say how, relates_to
+// findEdges are what c's sources say of others: typed where they say how, relates_to
 // where they only mention. The order is the kinds', then the text's.
-func (d directory) edges(c candidate, self string) map[okf.EdgeKind][]string {
+func (d directory) findEdges(c candidate, self string) map[okf.EdgeKind][]string {
 	e := edges{self: self, to: map[okf.EdgeKind][]string{}}
 	if c.kind == process || c.kind == policyAtom {
 		for _, o := range c.owners {
@@ -132,7 +132,7 @@ func (d directory) edges(c candidate, self string) map[okf.EdgeKind][]string {
 	}
 	for _, sentence := range c.quotedSentences() {
 		for _, n := range d.findMentions(sentence) {
-			e.add(relation(c.kind, sentence, n.kind), n.id)
+			e.add(relationOf(c.kind, sentence, n.kind), n.id)
 		}
 	}
 	return e.to
@@ -162,16 +162,16 @@ func (c candidate) quotedSentences() []string {
 	var out []string
 	for _, e := range c.evidence {
 		for _, q := range append(slices.Clone(e.quote), e.steps...) {
-			out = append(out, sentences(q)...)
+			out = append(out, splitSentences(q)...)
 		}
 	}
 	return out
 }
 
-// relation is how a sentence of one kind of atom relates it to another. A
+// relationOf is how a sentence of one kind of atom relates it to another. A
 // mention says no more than relates_to, unless the sentence itself uses the
 // words of the edge.
-func relation(from, sentence, to string) okf.EdgeKind {
+func relationOf(from, sentence, to string) okf.EdgeKind {
 	if from != process {
 		return okf.RelatesTo
 	}

@@ -33,7 +33,7 @@ func hasProduct(files fs.FS, docs []*document) bool {
 		return true
 	}
 	for _, name := range readmes {
-		if text, why := read(files, name); why == "" {
+		if text, why := readText(files, name); why == "" {
 			d, err := readFile(file{name, text})
 			return err == nil && d.presentsProduct(append(docs, d))
 		}
@@ -49,9 +49,9 @@ var installs = lazy(`(?m)\b(?:pip3?|pipx|npm|yarn|pnpm|gem|cargo|go|brew|compose
 func (d *document) presentsProduct(docs []*document) bool {
 	name := firstPart(strings.ReplaceAll(d.title, " - ", " -- "))
 	for _, s := range d.sections {
-		if b, ok := s.opening(); ok {
-			subject, pred, _, is := copula(b.run)
-			if is && (d.title == "" || same(subject, name)) && systemNoun(headNoun(pred)) {
+		if b, ok := s.firstProse(); ok {
+			subject, pred, _, is := cutCopula(b.run)
+			if is && (d.title == "" || sameName(subject, name)) && systemNoun(headNoun(pred)) {
 				return true
 			}
 		}
@@ -85,11 +85,11 @@ var forUsers = lazy(`(?i)(?:^|/)(?:end-)?users?(?:[-_](?:guide|manual|docs?))?/`
 
 // isOfTeam reports whether d tells those who make a product what they do.
 func (d *document) isOfTeam() bool {
-	if d.has("upgrade upgrading upgrades install installation installing uninstall") && !d.has("contributing development dev") {
+	if d.hasWord("upgrade upgrading upgrades install installation installing uninstall") && !d.hasWord("contributing development dev") {
 		return false
 	}
-	return d.decides || d.rulebook() || d.has(affairs) || d.charters() ||
-		d.has("development develop dev devel developer developers hacking internal internals maintaining maintainer pull runbook runbooks playbook playbooks ops operations oncall incident incidents adr adrs")
+	return d.decides || d.isRulebook() || d.hasWord(affairs) || d.isCharter() ||
+		d.hasWord("development develop dev devel developer developers hacking internal internals maintaining maintainer pull runbook runbooks playbook playbooks ops operations oncall incident incidents adr adrs")
 }
 
 // isReference reports whether d tells how an interface is called: it has two headings of such.

@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// candidates reads what one document says exists.
-func (d *document) candidates() []candidate {
-	if d.listsVersions() || d.past() != "" && !d.decides {
+// findCandidates reads what one document says exists.
+func (d *document) findCandidates() []candidate {
+	if d.listsVersions() || d.whyPast() != "" && !d.decides {
 		return nil
 	}
 	var out []candidate
 	for _, s := range d.sections {
 		if !s.isClosed() && !s.part {
 			out = append(out, s.soundOf(s.readStages())...)
-			out = append(out, s.candidates()...)
+			out = append(out, s.findCandidates()...)
 		}
 	}
 	return out
 }
 
-// candidates reads a section. What is a step, a decision or a role's description is not a
+// findCandidates reads a section. What is a step, a decision or a role's description is not a
 // policy as well: of a rule and a procedure the plainer one is read.
-func (s *section) candidates() (out []candidate) {
+func (s *section) findCandidates() (out []candidate) {
 	defer func() { s.gave = len(out) > 0 }()
-	for _, read := range []func() []candidate{s.headedRole, s.responsible, s.readDecision} {
+	for _, read := range []func() []candidate{s.headedRole, s.readResponsible, s.readDecision} {
 		out = append(out, s.soundOf(read())...)
 	}
-	course, rules := s.soundOf(s.procedures()), s.soundOf(s.rules(out))
+	course, rules := s.soundOf(s.readProcedure()), s.soundOf(s.readRules(out))
 	if len(course) > 0 && len(rules) > 0 && rules[0].score > course[0].score {
 		course = nil
 	} else if len(course) > 0 {
@@ -38,8 +38,8 @@ func (s *section) candidates() (out []candidate) {
 	}
 	out = append(append(out, course...), rules...)
 	s.torn = s.torn && len(out) == 0
-	if boilerplate(s.title) {
-		if s.introduces() {
+	if isBoilerplate(s.title) {
+		if s.isIntroduction() {
 			out = append(out, s.soundOf(s.readStatedDefinitions())...)
 		}
 		return out
@@ -52,22 +52,22 @@ func (s *section) candidates() (out []candidate) {
 
 func (s *section) soundOf(cs []candidate) []candidate {
 	for i := range cs {
-		cs[i].score -= cs[i].flaws(s)
+		cs[i].score -= cs[i].countFlaws(s)
 		if s.parent != nil {
 			cs[i].under = s.parent.title
 		}
 		if first, rest, ok := strings.Cut(cs[i].title, " "); ok && cs[i].kind == role && in("Your Our My", first) {
-			cs[i].title = capital(rest)
+			cs[i].title = capitalize(rest)
 		}
 	}
 	return slices.DeleteFunc(cs, func(c candidate) bool {
-		return !s.sound(c) || c.kind == role && (s.doc.decides || s.level < 2 && s.doc.isGuide())
+		return !s.isSound(c) || c.kind == role && (s.doc.decides || s.level < 2 && s.doc.isGuide())
 	}) // there as often a program
 }
 
-// flaws is how much speaks against showing c among the first: nothing describes it, it begins with
+// countFlaws is how much speaks against showing c among the first: nothing describes it, it begins with
 // what stands for something else, or its heading does not name it.
-func (c candidate) flaws(s *section) (n int) {
+func (c candidate) countFlaws(s *section) (n int) {
 	if !in("policy process role decision", c.kind) || len(c.evidence) == 0 {
 		return 0
 	}
@@ -84,11 +84,11 @@ func (c candidate) flaws(s *section) (n int) {
 		}
 	}
 	switch title := sectionNumber().ReplaceAllString(s.title, ""); {
-	case label(title) || vague().MatchString(title) || boilerplate(title) && !in("requirements security", strings.ToLower(title)) && phraseTopic(strings.ToLower(title)) != policies:
+	case isLabel(title) || vague().MatchString(title) || isBoilerplate(title) && !in("requirements security", strings.ToLower(title)) && phraseTopic(strings.ToLower(title)) != policies:
 		n += 6
 	case strings.HasSuffix(c.title, "?"):
 		n += 3
-	case c.about != "" && c.kind != role && !relates(c.title, c.about):
+	case c.about != "" && c.kind != role && !sharesWord(c.title, c.about):
 		n += 2
 	}
 	return n
@@ -97,34 +97,34 @@ func (c candidate) flaws(s *section) (n int) {
 // vague is a heading that says how its text is meant, and not of what it is.
 var vague = lazy(`(?i)^(?:(?:practical|other|general|some|more|key|a|an) )?(?:advice|cautions?|cautionary notes?|considerations?|notes?|guidance|details|(?:must|should|could|what to|to) do|principles|the short version|background|introduction)$`)
 
-// relates reports whether a sentence has a word of a title, whatever its ending.
-func relates(title, sentence string) bool {
+// sharesWord reports whether a sentence has a word of a title, whatever its ending.
+func sharesWord(title, sentence string) bool {
 	ws := words(sentence)
 	return slices.ContainsFunc(words(bracketed().ReplaceAllString(title, "")), func(w string) bool {
 		return len(w) > 3 && slices.ContainsFunc(ws, func(x string) bool { return strings.HasPrefix(x, w[:min(len(w), 5)]) })
 	})
 }
 
-// sound holds what every reader must: a name, and lines that exist.
-func (s *section) sound(c candidate) bool {
+// isSound holds what every reader must: a name, and lines that exist.
+func (s *section) isSound(c candidate) bool {
 	return c.title != "" && c.kind != "" && len(c.evidence) > 0 && c.evidence[0].from >= 1 && c.evidence[0].to >= c.evidence[0].from && c.evidence[0].to <= len(s.doc.lines)
 }
 
-// merge makes one candidate of all that name one thing of one kind, and then of
+// mergeCandidates makes one candidate of all that name one thing of one kind, and then of
 // all that share a name: one concept is one atom. The plainest source describes
 // it and says its kind, except that a term is what another source says it is;
 // the others add their lines.
 // The second result names what two documents define in different words.
-func merge(cs []candidate) ([]candidate, []clash) {
-	apart(cs)
+func mergeCandidates(cs []candidate) ([]candidate, []clash) {
+	tellApart(cs)
 	slices.SortStableFunc(cs, func(a, b candidate) int { return b.score - a.score })
 	var clashes []clash
-	cs = fold(cs, func(c candidate) string { return keyOf(c.kind, c.title) }, func(a *candidate, b candidate) {
+	cs = foldByKey(cs, func(c candidate) string { return keyOf(c.kind, c.title) }, func(a *candidate, b candidate) {
 		if a.about != b.about && a.score >= scoreWhatIs && b.score >= scoreWhatIs && a.evidence[0].doc != b.evidence[0].doc {
 			clashes = append(clashes, clash{a.title, a.evidence[0], b.evidence[0]})
 		}
 	})
-	cs = fold(cs, func(c candidate) string { return cmp.Or(wholeSlug(c.title), slug(c.title)) }, func(a *candidate, b candidate) {
+	cs = foldByKey(cs, func(c candidate) string { return cmp.Or(wholeSlug(c.title), slug(c.title)) }, func(a *candidate, b candidate) {
 		if a.kind == term {
 			a.kind = b.kind // a glossary may explain what runs, works or is made, too
 		}
@@ -165,9 +165,9 @@ func withoutCopies(cs []candidate) (kept []candidate, copies []skip) {
 	return kept, copies
 }
 
-// latest leaves of what documents of several years or versions say under one heading what the
+// keepLatest leaves of what documents of several years or versions say under one heading what the
 // last of them says. The second result is what it left out, each with the document that holds.
-func latest(cs []candidate) (kept []candidate, older []skip) {
+func keepLatest(cs []candidate) (kept []candidate, older []skip) {
 	type edition struct{ order, path string }
 	last := map[string]edition{}
 	of := func(c candidate) (string, edition) {
@@ -217,16 +217,16 @@ func replaceEditions(s string, with func(string) string) string {
 	})
 }
 
-// says reports whether two candidates quote the same.
-func (c candidate) says(o candidate) bool {
+// saysSame reports whether two candidates quote the same.
+func (c candidate) saysSame(o candidate) bool {
 	said := func(c candidate) string { return letters(strings.Join(renderAll(c.evidence[0].passage, nil), "")) }
 	return said(c) == said(o)
 }
 
-// apart tells rules and procedures of one title in several places by the document, or by
+// tellApart tells rules and procedures of one title in several places by the document, or by
 // the heading above: they are not one concept, unless they say the same. The first in the
 // order of files keeps its title.
-func apart(cs []candidate) {
+func tellApart(cs []candidate) {
 	first := map[string]*candidate{}
 	for i := range cs {
 		c := &cs[i]
@@ -238,10 +238,10 @@ func apart(cs []candidate) {
 		case f == nil:
 			copied := *c
 			first[k] = &copied
-		case c.kind == f.kind && f.says(*c) && (c.kind == policyAtom || same(f.evidence[0].doc.displayName(), c.evidence[0].doc.displayName())):
+		case c.kind == f.kind && f.saysSame(*c) && (c.kind == policyAtom || sameName(f.evidence[0].doc.displayName(), c.evidence[0].doc.displayName())):
 			c.title, c.evidence[0].copied = f.title, true
 		case slug(f.title) != slug(c.title):
-		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")") && !same(c.title, firstPart(c.evidence[0].doc.displayName())):
+		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")") && !sameName(c.title, firstPart(c.evidence[0].doc.displayName())):
 			c.title += " (" + clip(firstPart(c.evidence[0].doc.displayName()), 50) + ")"
 		case f.evidence[0].doc == c.evidence[0].doc && f.evidence[0].from != c.evidence[0].from && c.under != "":
 			c.title = strings.TrimSpace(bracketed().ReplaceAllString(c.title, "")) + " (" + clip(c.under, 50) + ")"
@@ -258,8 +258,8 @@ type clash struct {
 	a, b  evidence
 }
 
-// fold joins candidates of one key into the first, in order.
-func fold(cs []candidate, key func(candidate) string, met func(first *candidate, next candidate)) []candidate {
+// foldByKey joins candidates of one key into the first, in order.
+func foldByKey(cs []candidate, key func(candidate) string, met func(first *candidate, next candidate)) []candidate {
 	at := map[string]int{}
 	var out []candidate
 	for _, c := range cs {
@@ -271,19 +271,19 @@ func fold(cs []candidate, key func(candidate) string, met func(first *candidate,
 			continue
 		}
 		met(&out[i], c)
-		out[i].absorb(c)
+		out[i].absorbSource(c)
 	}
 	return out
 }
 
-// absorb adds what o says of the same thing. A source that the reader does not vouch for is left
+// absorbSource adds what o says of the same thing. A source that the reader does not vouch for is left
 // out where another is sound, which then describes the thing.
-func (c *candidate) absorb(o candidate) {
-	if c.evidence[0].doubt() != "" {
+func (c *candidate) absorbSource(o candidate) {
+	if c.evidence[0].whyDoubted() != "" {
 		*c, o = o, *c
 	}
 	for _, e := range o.evidence {
-		if e.doubt() != "" {
+		if e.whyDoubted() != "" {
 			continue
 		}
 		if !slices.ContainsFunc(c.evidence, func(x evidence) bool { return x.doc == e.doc && x.from <= e.from && e.to <= x.to }) {
@@ -310,10 +310,10 @@ func union(a, b []string) []string {
 // what a document names besides.
 var worthOf = map[string]int{term: -8, role: -1, system: -12, artifact: -14}
 
-// rank orders candidates, the plainest first: by score, a point more for every further
+// rankCandidates orders candidates, the plainest first: by score, a point more for every further
 // document that says it, at most five, and less for a document that is put away. A document
 // and a kind that has many loses some with each, so that the first ones tell of the whole.
-func rank(cs []candidate, thisYear string) {
+func rankCandidates(cs []candidate, thisYear string) {
 	worth := make(map[string]int, len(cs))
 	name := func(c candidate) string { return c.kind + " " + c.title }
 	sort := func() {
@@ -339,10 +339,10 @@ func rank(cs []candidate, thisYear string) {
 	sort()
 }
 
-// past tells why a document says what was, or is to be filled in, and not what holds; "" for no
+// whyPast tells why a document says what was, or is to be filled in, and not what holds; "" for no
 // reason. A full date in its name makes minutes or a report only with a word of such, or with no
 // more than one word besides.
-func (d *document) past() string {
+func (d *document) whyPast() string {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
 	at := slices.IndexFunc(folders, func(f string) bool {
 		return in("minutes reports archive archives archived attic historical legacy deprecated defunct completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides meetings retro examples samples tutorial tutorials quickstart news", f)
@@ -360,7 +360,7 @@ func (d *document) past() string {
 		return "a form"
 	case !d.decides && d.hasHead():
 		return "a proposal, by its head"
-	case d.has("election elections") && slices.ContainsFunc(d.parts(), century().MatchString) || event().MatchString(path.Dir(d.path)):
+	case d.hasWord("election elections") && slices.ContainsFunc(d.pathWords(), century().MatchString) || event().MatchString(path.Dir(d.path)):
 		return "of one year, by its folder"
 	case strings.Contains(strings.ToLower(d.title), "(deprecated)"):
 		return "deprecated, by its title"
@@ -391,7 +391,7 @@ func (d *document) hasHead() bool {
 	status, people := false, false
 	for _, s := range d.sections[:min(2, len(d.sections))] {
 		for _, b := range s.blocks {
-			for _, t := range b.texts() {
+			for _, t := range b.listTexts() {
 				label, _, ok := strings.Cut(strings.ToLower(t.run.text), ":")
 				status = status || ok && label == "status"
 				people = people || ok && in("author authors author(s) owner owners owner(s) reviewer reviewers reviewer(s) proposer champion", label)
@@ -416,7 +416,7 @@ var date = lazy(`(?:^|[^0-9])(?:19|20)[0-9]{2}(?:-[01][0-9]-|_[01][0-9]_|\.[01][
 // year before this one, notes, an example.
 func (d *document) shelfPenalty(thisYear string) int {
 	n := 0
-	for _, part := range d.parts() {
+	for _, part := range d.pathWords() {
 		if century().MatchString(part) && part < thisYear || in("old deprecated legacy faq faqs components notes example sample", part) {
 			n += 10
 		}

@@ -29,9 +29,9 @@ const (
 	maxTold    = 3
 )
 
-// findings are the observations of a run: one closed, of what was read, and an
+// writeNotes returns the observations of a run: one closed, of what was read, and an
 // open one for each thing a person should look at.
-func (t *tally) notes() []session.Note {
+func (t *tally) writeNotes() []session.Note {
 	sections := 0
 	for _, d := range t.docs {
 		sections += len(d.sections)
@@ -51,7 +51,7 @@ func (t *tally) notes() []session.Note {
 		for i, c := range t.left {
 			names[i] = c.title
 		}
-		out = append(out, open(countNoun(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
+		out = append(out, openNote(countNoun(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
 			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", strings.Join(names, ", "))))
 	}
 	if n := len(t.weak); n > 0 {
@@ -59,38 +59,38 @@ func (t *tally) notes() []session.Note {
 		for i, c := range t.weak {
 			names[i] = c.title
 		}
-		out = append(out, open(fmt.Sprintf("%d more, weaker, left out; run the task again after the review to see them", n),
+		out = append(out, openNote(fmt.Sprintf("%d more, weaker, left out; run the task again after the review to see them", n),
 			"Less speaks for these than for what is proposed: "+strings.Join(names, ", ")+". Run the task again after the review, narrow its inputs, or raise [session] max_atoms."))
 	}
 	if n := len(t.doubted); n > 0 {
-		out = append(out, open(countNoun(n, "doubtful atom")+" left out: "+listSome(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+strings.Join(listReasons(t.doubted), ", ")+"."))
+		out = append(out, openNote(countNoun(n, "doubtful atom")+" left out: "+listSome(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+strings.Join(listReasons(t.doubted), ", ")+"."))
 	}
-	torn := t.torn()
+	torn := t.listTorn()
 	if n := len(torn); n > 0 {
-		out = append(out, open(countNoun(n, "section")+" left out, not plainly a rule or a procedure: "+listSome(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+strings.Join(pathsOf(torn), ", ")+"."))
+		out = append(out, openNote(countNoun(n, "section")+" left out, not plainly a rule or a procedure: "+listSome(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+strings.Join(pathsOf(torn), ", ")+"."))
 	}
 	if n := len(t.older); n > 0 {
-		out = append(out, open(countNoun(n, "candidate")+" left out for a later year or version: "+listSome(pathsOf(t.older), maxTold), "Files whose names differ by a year or a version say these under one heading, and the last holds: "+strings.Join(listReasons(t.older), ", ")+"."))
+		out = append(out, openNote(countNoun(n, "candidate")+" left out for a later year or version: "+listSome(pathsOf(t.older), maxTold), "Files whose names differ by a year or a version say these under one heading, and the last holds: "+strings.Join(listReasons(t.older), ", ")+"."))
 	}
 	if n := len(t.gone); n > 0 {
-		out = append(out, open(countNoun(n, "atom")+" orphaned, proposed as deprecated: "+listSome(pathsOf(t.gone), maxTold),
+		out = append(out, openNote(countNoun(n, "atom")+" orphaned, proposed as deprecated: "+listSome(pathsOf(t.gone), maxTold),
 			"No file has what these cite: "+strings.Join(listReasons(t.gone), ", ")+". Leave out those that are still true, and name their new sources."))
 	}
 	if n := len(t.told); n > 0 {
-		out = append(out, open(countNoun(n, "verified atom")+" orphaned, left as is: "+listSome(pathsOf(t.told), maxTold),
+		out = append(out, openNote(countNoun(n, "verified atom")+" orphaned, left as is: "+listSome(pathsOf(t.told), maxTold),
 			"No file has what these cite, and a person verified them: "+strings.Join(listReasons(t.told), ", ")+". Name their new sources, or deprecate them."))
 	}
 	out = append(out, unread(t.skips)...)
 	for i, c := range t.clashes {
 		if i == maxClashes {
-			out = append(out, open(countNoun(len(t.clashes)-i, "more double definition"), "Further names are defined in different words; see the sources of their atoms."))
+			out = append(out, openNote(countNoun(len(t.clashes)-i, "more double definition"), "Further names are defined in different words; see the sources of their atoms."))
 			break
 		}
-		out = append(out, open(fmt.Sprintf("%s is defined twice", c.title),
+		out = append(out, openNote(fmt.Sprintf("%s is defined twice", c.title),
 			fmt.Sprintf("%s is defined in different words at %s:%d and %s:%d; one of them should go or link to the other.",
 				c.title, c.a.doc.path, c.a.from, c.b.doc.path, c.b.from)))
 	}
-	quiet := t.quiet()
+	quiet := t.listQuiet()
 	var why []string
 	all := 0
 	for _, r := range []struct {
@@ -115,8 +115,8 @@ func (t *tally) notes() []session.Note {
 	return out
 }
 
-// torn are the sections that are neither read as a rule nor as a procedure.
-func (t *tally) torn() (out []skip) {
+// listTorn are the sections that are neither read as a rule nor as a procedure.
+func (t *tally) listTorn() (out []skip) {
 	for _, d := range t.docs {
 		for _, s := range d.sections {
 			if s.torn {
@@ -127,11 +127,11 @@ func (t *tally) torn() (out []skip) {
 	return out
 }
 
-// quiet are the sections with a text of which the reader found nothing.
-func (t *tally) quiet() (out []string) {
+// listQuiet are the sections with a text of which the reader found nothing.
+func (t *tally) listQuiet() (out []string) {
 	for _, d := range t.docs {
 		for _, s := range d.sections {
-			if len(s.blocks) > 0 && !s.gave && !s.torn && !s.part && !s.isClosed() && (d.past() == "" || d.decides) && !d.listsVersions() {
+			if len(s.blocks) > 0 && !s.gave && !s.torn && !s.part && !s.isClosed() && (d.whyPast() == "" || d.decides) && !d.listsVersions() {
 				out = append(out, fmt.Sprintf("%s:%d", d.path, s.line))
 			}
 		}
@@ -203,7 +203,7 @@ func unread(skips []skip) (out []session.Note) {
 		if c.class == unheaded {
 			what = "Front matter passed over: "
 		}
-		out = append(out, open(countNoun(len(these), c.noun)+c.which+": "+listSome(told, maxTold), what+strings.Join(all, ", ")+". "+c.way))
+		out = append(out, openNote(countNoun(len(these), c.noun)+c.which+": "+listSome(told, maxTold), what+strings.Join(all, ", ")+". "+c.way))
 	}
 	return out
 }
@@ -226,7 +226,7 @@ func listReasons(skips []skip) []string {
 	return out
 }
 
-func open(title, content string) session.Note {
+func openNote(title, content string) session.Note {
 	return session.Note{Type: "O", Facet: "open", Title: title, Content: content}
 }
 

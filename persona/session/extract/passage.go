@@ -14,15 +14,15 @@ import (
 // maxPassage bounds the lines of a passage. An atom with a longer one is left out.
 const maxPassage = 120
 
-// passage is what the blocks of s between two lines say, all of it and in their
+// passageBetween is what the blocks of s between two lines say, all of it and in their
 // order: a step keeps the notes, lists and commands below it, a command the comments
 // and labels around it.
-func (s *section) passage(from, to int) []block {
-	return slices.DeleteFunc(outermost(s.blocks), func(b block) bool { return b.from < from || b.from > to || b.isEmpty() })
+func (s *section) passageBetween(from, to int) []block {
+	return slices.DeleteFunc(outermostOf(s.blocks), func(b block) bool { return b.from < from || b.from > to || b.isEmpty() })
 }
 
-// caption is a heading within a passage.
-func (s *section) caption() block {
+// headingBlock is a heading within a passage.
+func (s *section) headingBlock() block {
 	return block{kind: caption, from: s.line, to: s.line, run: s.heading}
 }
 
@@ -36,16 +36,16 @@ func renderAll(bs []block, to linker) []string {
 		if i > 0 {
 			out = append(out, "")
 		}
-		out = append(out, b.render(to)...)
+		out = append(out, b.renderBlock(to)...)
 	}
 	return out
 }
 
 // isEmpty reports whether a page shows nothing of b.
-func (b block) isEmpty() bool { return len(b.render(nil)) == 0 }
+func (b block) isEmpty() bool { return len(b.renderBlock(nil)) == 0 }
 
-// render is one block as lines of markdown, those of a quotation with its mark.
-func (b block) render(to linker) []string {
+// renderBlock is one block as lines of markdown, those of a quotation with its mark.
+func (b block) renderBlock(to linker) []string {
 	out := b.renderBare(to)
 	for i, l := range out {
 		out[i] = strings.TrimRight(strings.Repeat("> ", b.quoted)+l, " ")
@@ -60,7 +60,7 @@ func (b block) renderBare(to linker) []string {
 			b.run.spans = slices.DeleteFunc(slices.Clone(b.run.spans), func(s span) bool { return s.kind == strong })
 			b.run.spans = slices.Insert(b.run.spans, 0, span{kind: strong, text: b.run.text})
 		}
-		text := b.run.markdown(to)
+		text := b.run.renderRun(to)
 		if b.run.text == "" {
 			return nil
 		}
@@ -70,15 +70,15 @@ func (b block) renderBare(to linker) []string {
 	case bullets, steps:
 		return b.renderItems(to)
 	case table:
-		out := []string{row(b.columns, to), "|" + strings.Repeat(" --- |", len(b.columns))}
+		out := []string{renderRow(b.columns, to), "|" + strings.Repeat(" --- |", len(b.columns))}
 		for _, it := range b.items {
-			out = append(out, row(it.cells, to))
+			out = append(out, renderRow(it.cells, to))
 		}
 		return out
 	}
 	var out []string // definitions
 	for _, it := range b.items {
-		out = append(out, strings.Join(rendered(it.cells, to), ": "), "")
+		out = append(out, strings.Join(renderCells(it.cells, to), ": "), "")
 	}
 	return out[:max(0, len(out)-1)]
 }
@@ -91,12 +91,12 @@ func (b block) renderItems(to linker) []string {
 			mark = fmt.Sprintf("%d. ", b.start+it.at)
 		}
 		indent := strings.Repeat(" ", len(mark))
-		out = append(out, strings.TrimRight(mark+it.run.markdown(to), " "))
+		out = append(out, strings.TrimRight(mark+it.run.renderRun(to), " "))
 		for i, below := range it.below {
 			if below.kind != bullets && below.kind != steps && (it.run.text != "" || i > 0) {
 				out = append(out, "")
 			}
-			for _, l := range below.render(to) {
+			for _, l := range below.renderBlock(to) {
 				out = append(out, strings.TrimRight(indent+l, " "))
 			}
 		}
@@ -104,30 +104,30 @@ func (b block) renderItems(to linker) []string {
 	return out
 }
 
-// row is a row of a table.
-func row(cells []run, to linker) string {
-	out := rendered(cells, to)
+// renderRow is a row of a table.
+func renderRow(cells []run, to linker) string {
+	out := renderCells(cells, to)
 	for i, c := range out {
 		out[i] = strings.ReplaceAll(c, "|", `\|`)
 	}
 	return "| " + strings.Join(out, " | ") + " |"
 }
 
-func rendered(cells []run, to linker) []string {
+func renderCells(cells []run, to linker) []string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
-		out[i] = c.markdown(to)
+		out[i] = c.renderRun(to)
 	}
 	return out
 }
 
-// markdown is r with its code and bold words marked and with the links that to knows a target for.
-func (r run) markdown(to linker) string {
-	return escapeStart(r.marked(0, len(r.text), r.spans, to))
+// renderRun is r with its code and bold words marked and with the links that to knows a target for.
+func (r run) renderRun(to linker) string {
+	return escapeStart(r.renderMarked(0, len(r.text), r.spans, to))
 }
 
-// marked is a part of r; spans are those from there on.
-func (r run) marked(from, end int, spans []span, to linker) string {
+// renderMarked is a part of r; spans are those from there on.
+func (r run) renderMarked(from, end int, spans []span, to linker) string {
 	var b strings.Builder
 	for i, s := range spans {
 		if s.kind == emphasis || s.at < from || s.at+len(s.text) > end {
@@ -139,22 +139,22 @@ func (r run) marked(from, end int, spans []span, to linker) string {
 		}
 		switch {
 		case s.kind == strong:
-			mark = "**" + r.marked(s.at, s.at+len(s.text), spans[i+1:], to) + "**"
+			mark = "**" + r.renderMarked(s.at, s.at+len(s.text), spans[i+1:], to) + "**"
 		case s.kind == link && target == "":
 			continue
 		case s.kind == link && s.to == s.text && strings.Contains(s.to, ":"): // only what has a scheme is a link without brackets
 			mark = "<" + s.to + ">"
 		case s.kind == link:
-			mark = "[" + r.marked(s.at, s.at+len(s.text), spans[i+1:], to) + "](" + target + ")"
+			mark = "[" + r.renderMarked(s.at, s.at+len(s.text), spans[i+1:], to) + "](" + target + ")"
 		}
-		before := escape(r.text[from:s.at])
+		before := escapeText(r.text[from:s.at])
 		if s.kind == link && strings.HasSuffix(before, "!") {
 			before = before[:len(before)-1] + `\!` // else an image
 		}
 		b.WriteString(before + mark)
 		from = s.at + len(s.text)
 	}
-	b.WriteString(escape(r.text[from:end]))
+	b.WriteString(escapeText(r.text[from:end]))
 	return b.String()
 }
 
@@ -170,8 +170,8 @@ func codeMark(text string) string {
 	return ticks + pad + text + pad + ticks
 }
 
-// linker follows the links of d from another file: to other hosts, and to files that are there.
-func (d *document) linker(from string, files fs.FS) linker {
+// linkerFrom follows the links of d from another file: to other hosts, and to files that are there.
+func (d *document) linkerFrom(from string, files fs.FS) linker {
 	return func(target string) string {
 		u, err := url.Parse(target)
 		switch {

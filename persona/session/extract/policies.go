@@ -17,21 +17,21 @@ type piece struct {
 	course   bool   // it is a list of steps
 }
 
-// rules reads a policy: what a section obliges people to, whole paragraphs and lists, so
+// readRules reads a policy: what a section obliges people to, whole paragraphs and lists, so
 // that conditions stay with what they condition. One section is one policy. A section or
 // a document that is called a policy is one also by what it opens with. What one of others
 // cites is left to it, and a section of things to do that says as often what must be is
 // neither a rule nor a procedure.
-func (s *section) rules(others []candidate) []candidate {
-	whole := s.first() && s.doc.place == policies
+func (s *section) readRules(others []candidate) []candidate {
+	whole := s.isFirst() && s.doc.place == policies
 	title := sectionNumber().ReplaceAllString(s.subject(), "")
 	_, how := howTo(title)
-	if _, what := whatIs(title); what || how || s.topic() == glossary || s.own == roles || s.doc.decides || s.doc.duties() || s.aside() || !whole && (!ruleTitle(title) || s.code) {
+	if _, what := whatIs(title); what || how || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
 	called := s.isCalledPolicy()
 	named := called || s.doc.governs
-	ps := slices.DeleteFunc(s.pieces(named), func(p piece) bool {
+	ps := slices.DeleteFunc(s.listPieces(named), func(p piece) bool {
 		return slices.ContainsFunc(others, func(c candidate) bool { return c.evidence[0].from <= p.to && p.from <= c.evidence[0].to })
 	})
 	if rule := s.statedRule(); len(rule) > 0 && len(others) == 0 {
@@ -40,14 +40,14 @@ func (s *section) rules(others []candidate) []candidate {
 	if len(ps) == 0 && (!whole || len(s.doc.sections) > 2) {
 		return nil
 	}
-	if b, ok := s.opening(); ok && called && len(others) == 0 && !pronounFirst(b.run.text) && (len(ps) == 0 || b.to < ps[0].from) && !strings.HasSuffix(b.run.text, ":") {
+	if b, ok := s.firstProse(); ok && called && len(others) == 0 && !pronounFirst(b.run.text) && (len(ps) == 0 || b.to < ps[0].from) && !strings.HasSuffix(b.run.text, ":") {
 		ps = append([]piece{{from: b.from, to: b.to, says: firstOf(b.run.text)}}, ps...)
 	}
 	if len(ps) == 0 {
 		return nil
 	}
-	t := s.traits(ps)
-	margin, other := t.weight()
+	t := s.readTraits(ps)
+	margin, other := t.weighSigns()
 	if margin < 0 || margin-other < plainly {
 		if ps = s.plainRules(ps); len(ps) == 0 || len(others) > 0 {
 			s.torn = s.torn || margin > -doubt
@@ -55,8 +55,8 @@ func (s *section) rules(others []candidate) []candidate {
 		}
 		margin = 0
 	}
-	c := candidate{kind: policyAtom, title: capital(s.ruleName(title)), score: scoreSigns + margin, owners: s.owners()}
-	c.about, c.evidence = s.about(ps, named), s.joinEvidence(ps, len(others) == 0)
+	c := candidate{kind: policyAtom, title: capitalize(s.ruleName(title)), score: scoreSigns + margin, owners: s.readOwners()}
+	c.about, c.evidence = s.describeRule(ps, named), s.joinEvidence(ps, len(others) == 0)
 	return []candidate{c}
 }
 
@@ -66,8 +66,8 @@ const minPlain = 7
 
 // plainRules are the pieces that are rules whatever stands around them.
 func (s *section) plainRules(ps []piece) []piece {
-	charter := s.doc.charters()
-	if !charter && !s.doc.has(affairs) {
+	charter := s.doc.isCharter()
+	if !charter && !s.doc.hasWord(affairs) {
 		return nil
 	}
 	return slices.DeleteFunc(ps, func(p piece) bool { return p.weight < minPlain && !charter || p.course || pronounFirst(p.says) })
@@ -76,43 +76,43 @@ func (s *section) plainRules(ps []piece) []piece {
 // statedRule reads a policy of a heading that obliges by itself, as "Secrets must be rotated": what
 // stands below it explains it.
 func (s *section) statedRule() []candidate {
-	at, weight := obliging(words(s.title))
-	bs := outermost(s.blocks)
+	at, weight := findDuty(words(s.title))
+	bs := outermostOf(s.blocks)
 	ws := words(s.title)
-	orders := at == 0 && len(ws) > 2 && s.doc.rulebook() && in("never don't don’t", ws[0])
+	orders := at == 0 && len(ws) > 2 && s.doc.isRulebook() && in("never don't don’t", ws[0])
 	if len(bs) == 0 || weight < 3 || s.doc.shelfPenalty("9999") > 0 || !orders && (at == 0 || at == len(ws)-1 || len(ws) < 4) || strings.HasSuffix(s.title, "?") {
 		return nil
 	}
-	e := evidence{doc: s.doc, from: s.line, quote: []string{s.title}, passage: []block{s.caption()}}
+	e := evidence{doc: s.doc, from: s.line, quote: []string{s.title}, passage: []block{s.headingBlock()}}
 	for _, b := range bs {
-		if !b.isEmpty() && (b.last()-s.line < shortRules || b.from == bs[0].from) {
-			e.to, e.passage = b.last(), append(e.passage, b)
+		if !b.isEmpty() && (b.lastLine()-s.line < shortRules || b.from == bs[0].from) {
+			e.to, e.passage = b.lastLine(), append(e.passage, b)
 		}
 	}
 	if e.to-e.from >= maxRules {
 		return nil
 	}
-	return []candidate{{kind: policyAtom, title: s.title, about: clip(s.title, maxDescription), score: scoreSigns + 8, owners: s.owners(), evidence: []evidence{e}}}
+	return []candidate{{kind: policyAtom, title: s.title, about: clip(s.title, maxDescription), score: scoreSigns + 8, owners: s.readOwners(), evidence: []evidence{e}}}
 }
 
 // isCalledPolicy reports whether s, or the document it opens, has the name of a policy.
 func (s *section) isCalledPolicy() bool {
-	return s.own == policies && !boilerplate(s.title) || s.first() && s.doc.place == policies
+	return s.own == policies && !isBoilerplate(s.title) || s.isFirst() && s.doc.place == policies
 }
 
-// about describes a rule: the sentence of ps that obliges most and stands alone, with what limits it
+// describeRule describes a rule: the sentence of ps that obliges most and stands alone, with what limits it
 // in the same text and in the paragraph behind it. Of a list below a lead that obliges or denies no
 // item says the rule alone.
-func (s *section) about(ps []piece, named bool) string {
+func (s *section) describeRule(ps []piece, named bool) string {
 	best, most := "", -1
-	bs := slices.DeleteFunc(outermost(s.blocks), block.isEmpty)
+	bs := slices.DeleteFunc(outermostOf(s.blocks), block.isEmpty)
 	for i, b := range bs {
 		at := slices.IndexFunc(ps, func(p piece) bool { return p.from <= b.from && b.from <= p.to })
-		led := b.kind != paragraph && i > 0 && bs[i-1].kind == paragraph && leads(bs[i-1])
-		if at < 0 || led && binds(bs[i-1].run.text) {
+		led := b.kind != paragraph && i > 0 && bs[i-1].kind == paragraph && leadsUp(bs[i-1])
+		if at < 0 || led && bindsItems(bs[i-1].run.text) {
 			continue
 		}
-		for _, t := range b.texts() {
+		for _, t := range b.listTexts() {
 			text, below := t.run.text, t.below
 			if b.kind == paragraph && i+1 < len(bs) {
 				below = bs[i+1 : i+2]
@@ -122,12 +122,12 @@ func (s *section) about(ps []piece, named bool) string {
 					text += " " + x.run.text
 				}
 			}
-			for _, q := range sentences(t.run.text) {
-				w := obligation(q, s.doc, named)
-				if w > 1 && !relates(s.title, q) {
+			for _, q := range splitSentences(t.run.text) {
+				w := weighSentence(q, s.doc, named)
+				if w > 1 && !sharesWord(s.title, q) {
 					w = 1
 				}
-				if w <= most || most >= plainDuty || w == 0 && !(ps[at].weight == 0 && b.kind == paragraph || b.kind != paragraph && instruction(q)) || !standsAlone(q) || !proper(q) || led && (w == 0 || !strings.HasSuffix(q, ".")) {
+				if w <= most || most >= plainDuty || w == 0 && !(ps[at].weight == 0 && b.kind == paragraph || b.kind != paragraph && isInstruction(q)) || !standsAlone(q) || !isCapitalized(q) || led && (w == 0 || !strings.HasSuffix(q, ".")) {
 					continue
 				}
 				most = w
@@ -141,9 +141,9 @@ func (s *section) about(ps []piece, named bool) string {
 // plainDuty is the weight from which the first sentence that obliges describes a rule.
 const plainDuty = 3
 
-// binds reports whether a lead says of the items below it that they must or must not be.
-func binds(lead string) bool {
-	_, weight := obliging(words(lead))
+// bindsItems reports whether a lead says of the items below it that they must or must not be.
+func bindsItems(lead string) bool {
+	_, weight := findDuty(words(lead))
 	return weight > 0 || slices.ContainsFunc(words(lead), func(w string) bool { return in("not no never don't don’t without avoid", w) })
 }
 
@@ -154,31 +154,31 @@ var sectionNumber = lazy(`^(?:(?i:section|article|chapter|rule) [0-9]+(?:\.[0-9]
 func ruleTitle(title string) bool {
 	ws := strings.Fields(title)
 	return title != "" && len(ws) <= 12 && len(title) <= 90 && !strings.ContainsAny(title, "!;{}<>=[]|\\_$") && !strings.Contains(title, "://") &&
-		hasBalancedBrackets(title) && !(len(ws) == 1 && identifier(title)) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
+		hasBalancedBrackets(title) && !(len(ws) == 1 && isIdentifier(title)) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
 }
 
-// pieces are the blocks of s that oblige, in order. A list is whole, with the paragraph
+// listPieces are the blocks of s that oblige, in order. A list is whole, with the paragraph
 // that leads up to it. named tells that the place is one for rules, where a weaker word
 // counts.
-func (s *section) pieces(named bool) []piece {
+func (s *section) listPieces(named bool) []piece {
 	var out []piece
-	bs := slices.DeleteFunc(outermost(s.blocks), block.isEmpty)
+	bs := slices.DeleteFunc(outermostOf(s.blocks), block.isEmpty)
 	for i := 0; i < len(bs); i++ {
 		b := bs[i]
-		leading := b.kind == paragraph && i+1 < len(bs) && leads(b)
+		leading := b.kind == paragraph && i+1 < len(bs) && leadsUp(b)
 		if leading {
 			i++
 		}
-		p := piece{from: b.from, to: bs[i].last()}
+		p := piece{from: b.from, to: bs[i].lastLine()}
 		if (bs[i].kind == bullets || bs[i].kind == steps) && !areLinksOnly(bs[i].items) {
-			p.weight, p.says = bs[i].list(s.doc, named)
+			p.weight, p.says = bs[i].weighList(s.doc, named)
 			if leading {
-				p = p.under(b.run.text, bs[i], weigh(b.run.text, s.doc, named))
+				p = p.underLead(b.run.text, bs[i], weighText(b.run.text, s.doc, named))
 			}
-		} else if s.first() && b.kind == paragraph && describesItself().MatchString(b.run.text) {
+		} else if s.isFirst() && b.kind == paragraph && describesItself().MatchString(b.run.text) {
 			continue
 		} else if leading || b.kind == paragraph && !b.nested && !strings.HasSuffix(b.run.text, ":") {
-			w := weigh(b.run.text, s.doc, named)
+			w := weighText(b.run.text, s.doc, named)
 			p.weight, p.says = w.weight, w.says
 		}
 		if p.course = s.isCourse(bs, i); p.weight > 0 && p.to-p.from < maxRules {
@@ -191,8 +191,8 @@ func (s *section) pieces(named bool) []piece {
 // describesItself are the words of an opening about the document it opens.
 var describesItself = lazy(`(?i)\bthis (?:document|page|guide|handbook|section|article) (?:is|provides|describes|outlines|defines|covers|contains|explains|lists|details|aims|serves|sets|establishes)\b`)
 
-// under is a list with its lead, which says what its items are: rules, or none.
-func (p piece) under(lead string, list block, own piece) piece {
+// underLead is a list with its lead, which says what its items are: rules, or none.
+func (p piece) underLead(lead string, list block, own piece) piece {
 	for _, w := range strings.Split("ways|example|e.g|no longer|not valid|obsolete|myth|used to|outdated|go wrong", "|") {
 		if strings.Contains(strings.ToLower(lead), w) {
 			return piece{}
@@ -201,25 +201,25 @@ func (p piece) under(lead string, list block, own piece) piece {
 	if p.says == "" || own.weight > p.weight {
 		p.says = list.items[0].run.text
 	}
-	all := sentences(lead)
+	all := splitSentences(lead)
 	p.weight, p.says = max(p.weight, own.weight), strings.TrimRight(all[len(all)-1], ": ")+": "+p.says
 	return p
 }
 
-// leads reports whether a paragraph leads up to what stands below it: it ends in a colon,
+// leadsUp reports whether a paragraph leads up to what stands below it: it ends in a colon,
 // or with no mark at all, as a bold label does.
-func leads(b block) bool {
+func leadsUp(b block) bool {
 	text := strings.TrimRight(b.run.text, " *_")
 	return !b.nested && text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?)\"'")
 }
 
-// list weighs a list by its strongest item, below it too, and tells that.
-func (b block) list(d *document, named bool) (weight int, says string) {
+// weighList weighs a list by its strongest item, below it too, and tells that.
+func (b block) weighList(d *document, named bool) (weight int, says string) {
 	oblige := 0
 	for _, it := range b.items {
-		best := weigh(it.run.text, d, named)
+		best := weighText(it.run.text, d, named)
 		for _, x := range it.below {
-			if w := weigh(x.run.text, d, named); w.weight > best.weight {
+			if w := weighText(x.run.text, d, named); w.weight > best.weight {
 				best = w
 			}
 		}
@@ -231,9 +231,9 @@ func (b block) list(d *document, named bool) (weight int, says string) {
 		}
 	}
 	switch {
-	case 2*leading(b.items) > len(b.items), b.kind == steps && len(b.items) > 2 && 2*oblige < len(b.items):
+	case 2*countLeading(b.items) > len(b.items), b.kind == steps && len(b.items) > 2 && 2*oblige < len(b.items):
 		return 0, "" // steps, each under what is done in it, or with what one has to heed
-	case oblige == 0 && named && len(b.items) > 1 && 3*countInstructions(b.items) >= 2*len(b.items) && d.rulebook():
+	case oblige == 0 && named && len(b.items) > 1 && 3*countInstructions(b.items) >= 2*len(b.items) && d.isRulebook():
 		return 4, b.items[0].run.text
 	case oblige >= 3 && oblige == len(b.items) && weight >= 3:
 		weight += 5 // a list of nothing but rules
@@ -283,8 +283,8 @@ func (d *document) isDesign() bool {
 			weighs++
 		}
 		for _, b := range s.blocks {
-			for _, t := range b.texts() {
-				for _, q := range sentences(t.run.text) {
+			for _, t := range b.listTexts() {
+				for _, q := range splitSentences(t.run.text) {
 					if specified().MatchString(q) {
 						if all++; speaksOfPeople(words(q)) {
 							people++
@@ -294,14 +294,14 @@ func (d *document) isDesign() bool {
 			}
 		}
 	}
-	return d.coded && weighs > 2 || all > 3 && 2*people < all && !d.has(affairs) && !d.charters()
+	return d.coded && weighs > 2 || all > 3 && 2*people < all && !d.hasWord(affairs) && !d.isCharter()
 }
 
 // specified are the words of a specification, as it writes them.
 var specified = lazy(`\b(?:MUST|SHALL|SHOULD)\b`)
 
-// aside reports whether s holds text that is no rule and no procedure.
-func (s *section) aside() bool {
+// isAside reports whether s holds text that is no rule and no procedure.
+func (s *section) isAside() bool {
 	if isKnownHeading(s.title, warned) || s.doc.designs {
 		return true
 	}
@@ -327,7 +327,7 @@ var informs = lazy(`(?i)\bsection is (?:purely |only )?(?:informational|informat
 
 // ruleName is the title of a policy: one of one or two words is told by its document.
 func (s *section) ruleName(title string) string {
-	if d := firstPart(s.doc.displayName()); len(strings.Fields(title)) < 3 && !same(d, title) && !strings.Contains(strings.ToLower(title), "polic") {
+	if d := firstPart(s.doc.displayName()); len(strings.Fields(title)) < 3 && !sameName(d, title) && !strings.Contains(strings.ToLower(title), "polic") {
 		return title + " (" + clip(d, 50) + ")"
 	}
 	return s.qualifyTitle(title)
@@ -338,10 +338,10 @@ func firstPart(title string) string {
 	return head
 }
 
-// weigh is the sentence of a text that obliges most, and how strongly.
-func weigh(text string, d *document, named bool) (best piece) {
-	for _, q := range sentences(text) {
-		if w := obligation(q, d, named); w > best.weight {
+// weighText is the sentence of a text that obliges most, and how strongly.
+func weighText(text string, d *document, named bool) (best piece) {
+	for _, q := range splitSentences(text) {
+		if w := weighSentence(q, d, named); w > best.weight {
 			best.weight, best.says = w, q
 		}
 	}
@@ -351,21 +351,21 @@ func weigh(text string, d *document, named bool) (best piece) {
 	return best
 }
 
-// obligation weighs a sentence: how strong its word is, and whether it speaks of people. What
+// weighSentence weighs a sentence: how strong its word is, and whether it speaks of people. What
 // should happen is no rule for them.
-func obligation(q string, d *document, named bool) int {
+func weighSentence(q string, d *document, named bool) int {
 	ws := words(q)
 	if len(ws) < 4 && !(len(ws) > 1 && strings.HasSuffix(q, ":")) || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) || strings.HasPrefix(strings.Join(ws[:2], " "), "for example") {
 		return 0
 	}
-	at, weight := obliging(ws)
+	at, weight := findDuty(ws)
 	if of := strings.TrimPrefix(strings.Join(ws[:min(3, len(ws))], " "), "in "); weight < 3 && strings.HasPrefix(of, "this ") && in("document page guide handbook section article", words(of)[1]) {
 		return 0 // of the text itself
 	}
 	if in("occasionally sometimes often", ws[0]) || ofItself().MatchString(q) || weight < 3 && (strings.HasSuffix(q, "!") || invites().MatchString(q)) {
 		return 0
 	}
-	if weight < 2 && d.charters() {
+	if weight < 2 && d.isCharter() {
 		if i, w := strongestOf(customs, ws); w > 0 {
 			at, weight = i, w
 		}
@@ -408,27 +408,27 @@ const (
 		"review reviews reviewing process processes workflow release releases releasing benefits"
 )
 
-// lawful reports whether a document is one that lays down rules, by its name or place, or
+// laysDownRules reports whether a document is one that lays down rules, by its name or place, or
 // because it is about people.
-func (d *document) lawful() bool {
-	return d.rulebook() || d.has(affairs) || d.speaksToPeople()
+func (d *document) laysDownRules() bool {
+	return d.isRulebook() || d.hasWord(affairs) || d.speaksToPeople()
 }
 
-func (d *document) rulebook() bool { return d.place == policies || d.has(rulebooks) }
+func (d *document) isRulebook() bool { return d.place == policies || d.hasWord(rulebooks) }
 
-// charters reports whether d says how people decide with each other, and who they are.
-func (d *document) charters() bool {
+// isCharter reports whether d says how people decide with each other, and who they are.
+func (d *document) isCharter() bool {
 	const list = "governance charter charters bylaws constitution membership election elections voting council councils committee committees team teams roles"
-	return d.has(list) || slices.ContainsFunc(words(d.title), func(w string) bool { return in("governance charter bylaws constitution", w) })
+	return d.hasWord(list) || slices.ContainsFunc(words(d.title), func(w string) bool { return in("governance charter bylaws constitution", w) })
 }
 
-// has reports whether the path of d has one of these words.
-func (d *document) has(list string) bool {
-	return slices.ContainsFunc(d.parts(), func(part string) bool { return in(list, part) })
+// hasWord reports whether the path of d has one of these words.
+func (d *document) hasWord(list string) bool {
+	return slices.ContainsFunc(d.pathWords(), func(part string) bool { return in(list, part) })
 }
 
-// parts are the words of the path of d.
-func (d *document) parts() []string {
+// pathWords are the words of the path of d.
+func (d *document) pathWords() []string {
 	return strings.FieldsFunc(strings.ToLower(d.path), splitsPath)
 }
 
@@ -440,7 +440,7 @@ func (d *document) speaksToPeople() bool {
 	all, people, coded := 0, 0, 0
 	for _, s := range d.sections {
 		for _, b := range s.blocks {
-			ts := b.texts()
+			ts := b.listTexts()
 			all += len(ts)
 			coded += count(ts, func(t item) bool {
 				return slices.ContainsFunc(t.run.spans, func(sp span) bool { return sp.kind == codeSpan })
@@ -458,7 +458,7 @@ func (d *document) speaksToPeople() bool {
 	return all >= 3 && 2*people >= all && 6*coded <= all
 }
 
-func (s *section) first() bool {
+func (s *section) isFirst() bool {
 	for _, x := range s.doc.sections {
 		if x.title != "" || len(x.blocks) > 0 {
 			return x == s
@@ -467,17 +467,17 @@ func (s *section) first() bool {
 	return false
 }
 
-// duties reports whether d is about what somebody in a role has to do.
-func (d *document) duties() bool {
+// isOfDuties reports whether d is about what somebody in a role has to do.
+func (d *document) isOfDuties() bool {
 	_, is := responsibilitiesOf(d.title)
 	return is
 }
 
-// leading counts the items that begin with a label that instructs, as "Assign a reviewer: …".
-func leading(items []item) int {
+// countLeading counts the items that begin with a label that instructs, as "Assign a reviewer: …".
+func countLeading(items []item) int {
 	return count(items, func(it item) bool {
-		lead, _, ok := it.run.lead()
+		lead, _, ok := it.run.splitLead()
 		ws := words(lead.text)
-		return ok && lead.kind == strong && len(ws) > 1 && imperative(ws[0])
+		return ok && lead.kind == strong && len(ws) > 1 && isImperative(ws[0])
 	})
 }

@@ -6,59 +6,59 @@ import (
 	"strings"
 )
 
-// procedures reads what s says is done in steps, in commands or in prose, where its signs
+// readProcedure reads what s says is done in steps, in commands or in prose, where its signs
 // tell a process. A procedure is all that the section says.
-func (s *section) procedures() []candidate {
+func (s *section) readProcedure() []candidate {
 	title, how := howTo(s.activity())
-	if title == "" || s.isStage() || s.introduces() && len(s.doc.sections) > 3 || s.topic() == glossary || s.doc.decides || s.doc.duties() || s.aside() || !ruleTitle(title) || s.code && !how {
+	if title == "" || s.isStage() || s.isIntroduction() && len(s.doc.sections) > 3 || s.nearestTopic() == glossary || s.doc.decides || s.doc.isOfDuties() || s.isAside() || !ruleTitle(title) || s.code && !how {
 		return nil
 	}
-	named := how || activity(title) || affair(title)
-	if !named && listing(title) {
+	named := how || activity(title) || namesAffair(title)
+	if !named && promisesList(title) {
 		return nil
 	}
 	if !named && s.level <= 1 && len(s.doc.sections) > 2 {
 		return nil // the name of a product
 	}
-	if in("usage configuration config api options examples features commands", strings.ToLower(s.title[strings.LastIndexByte(s.title, ' ')+1:])) && !named || !named && !s.remedy() && s.onlyAsks() {
+	if in("usage configuration config api options examples features commands", strings.ToLower(s.title[strings.LastIndexByte(s.title, ' ')+1:])) && !named || !named && !s.isRemedy() && s.onlyAsks() {
 		return nil // how a program or an interface is called
 	}
-	t := s.traits(nil)
-	if !s.remedy() && !t.stepped && t.acts < 3 && t.commands == 0 && (!named || !t.ordered()) {
+	t := s.readTraits(nil)
+	if !s.isRemedy() && !t.stepped && t.acts < 3 && t.commands == 0 && (!named || !t.tellsOrder()) {
 		return nil // what is there, and how one sees it
 	}
-	if other, margin := t.weight(); t.all+t.code < 2 && !s.remedy() || t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.remedy() && t.orders > 0) || margin < 0 || margin-other < plainly+2 {
+	if other, margin := t.weighSigns(); t.all+t.code < 2 && !s.isRemedy() || t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.isRemedy() && t.orders > 0) || margin < 0 || margin-other < plainly+2 {
 		s.torn = s.torn || t.orders > 0 && margin > -doubt
 		return nil
 	} else {
-		e := s.course()
-		c := candidate{kind: process, title: s.qualifyTitle(capital(strings.TrimRight(title, "?: "))), score: scoreSigns + margin/2, programs: s.programs(), owners: s.owners()}
-		if s.remedy() && !activity(title) {
-			c.title = capital(title) + " (" + clip(s.doc.displayName(), 60) + ")"
+		e := s.readCourse()
+		c := candidate{kind: process, title: s.qualifyTitle(capitalize(strings.TrimRight(title, "?: "))), score: scoreSigns + margin/2, programs: s.listPrograms(), owners: s.readOwners()}
+		if s.isRemedy() && !activity(title) {
+			c.title = capitalize(title) + " (" + clip(s.doc.displayName(), 60) + ")"
 		}
-		c.about, c.evidence = e.summary(), []evidence{e}
+		c.about, c.evidence = e.summarize(), []evidence{e}
 		return []candidate{c}
 	}
 }
 
-// course is all that s says, with what names it: its opening, its steps, its commands.
-func (s *section) course() evidence {
-	e := s.whole(s.blocks)
-	e.passage = s.passage(e.from, e.to)
-	steps, lists := s.steps()
-	at := slices.IndexFunc(s.blocks, func(b block) bool { return len(shell(b)) > 0 })
+// readCourse is all that s says, with what names it: its opening, its steps, its commands.
+func (s *section) readCourse() evidence {
+	e := s.wholeOf(s.blocks)
+	e.passage = s.passageBetween(e.from, e.to)
+	steps, lists := s.listSteps()
+	at := slices.IndexFunc(s.blocks, func(b block) bool { return len(shellCommands(b)) > 0 })
 	if len(steps) < 2 && at < 0 {
 		return e
 	}
 	e.quote = nil
-	if b, ok := s.opening(); ok {
+	if b, ok := s.firstProse(); ok {
 		e.quote = []string{b.run.text}
 	}
 	if len(steps) > 1 {
 		e.steps, e.lists = steps, lists
 		return e
 	}
-	e.steps, e.lists, e.commands = nil, 0, shell(s.blocks[at])
+	e.steps, e.lists, e.commands = nil, 0, shellCommands(s.blocks[at])
 	if at > 0 && s.blocks[at-1].kind == paragraph && s.blocks[at-1].run.text != "" && !slices.Contains(e.quote, s.blocks[at-1].run.text) {
 		e.quote = append(e.quote, s.blocks[at-1].run.text)
 	}
@@ -67,12 +67,12 @@ func (s *section) course() evidence {
 
 // onlyAsks reports whether all commands of s ask a server for something.
 func (s *section) onlyAsks() bool {
-	ps := s.programs()
+	ps := s.listPrograms()
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p string) bool { return !in("curl http wget grpcurl", p) })
 }
 
-// remedy reports whether s stands below a heading that runbooks have for what to do.
-func (s *section) remedy() bool {
+// isRemedy reports whether s stands below a heading that runbooks have for what to do.
+func (s *section) isRemedy() bool {
 	for p := s; p != nil; p = p.parent {
 		if p.level < 2 {
 			continue
@@ -87,28 +87,28 @@ func (s *section) remedy() bool {
 	return false
 }
 
-// affair reports whether a heading names something people do with each other in steps:
+// namesAffair reports whether a heading names something people do with each other in steps:
 // who joins, who leaves, how is decided.
-func affair(title string) bool {
+func namesAffair(title string) bool {
 	ws := words(title)
 	return len(ws) > 0 && (in("adding removing stepping leaving becoming electing nominating onboarding offboarding changing requesting retiring voting archiving "+
 		"graduating appealing escalating returning adopting accepting", ws[0]) || in("process procedure removal nomination election", ws[len(ws)-1]))
 }
 
-// shows reports whether s holds code or a table.
-func (s *section) shows() bool {
+// showsCode reports whether s holds code or a table.
+func (s *section) showsCode() bool {
 	return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code || b.kind == table })
 }
 
-// whole is all that the first blocks of s say.
-func (s *section) whole(bs []block) evidence {
+// wholeOf is all that the first blocks of s say.
+func (s *section) wholeOf(bs []block) evidence {
 	e := evidence{doc: s.doc}
-	for i, b := range outermost(bs) {
+	for i, b := range outermostOf(bs) {
 		if i == 0 {
 			e.from = b.from
 		}
-		e.to = b.last()
-		for _, t := range b.texts() {
+		e.to = b.lastLine()
+		for _, t := range b.listTexts() {
 			if b.kind == paragraph {
 				e.quote = append(e.quote, t.run.text)
 			} else {
@@ -122,9 +122,9 @@ func (s *section) whole(bs []block) evidence {
 	return e
 }
 
-// summary is one sentence of what is quoted that stands alone, else the ends of its steps, else its
+// summarize is one sentence of what is quoted that stands alone, else the ends of its steps, else its
 // first command; "" where there is none of them.
-func (e evidence) summary() string {
+func (e evidence) summarize() string {
 	for _, q := range e.quote {
 		if first := stripLabel(firstOf(q)); len(words(first)) >= 4 && standsAlone(first) && strings.ContainsAny(first[len(first)-1:], ".!)”\"") {
 			return clip(first, maxDescription)
@@ -163,12 +163,12 @@ func (s *section) activity() string {
 	return t
 }
 
-// listing reports whether a heading promises a list and not a procedure.
-func listing(title string) bool {
+// promisesList reports whether a heading promises a list and not a procedure.
+func promisesList(title string) bool {
 	ws := words(title)
 	return in("pull-request-checklist pull-requests pull-request pull-request-reviews commit-messages commit-message", strings.Join(ws, "-")) || len(ws) > 0 && in("guidelines options practices considerations notes principles features types examples arguments parameters "+
 		"rules tips goals criteria values flags fields columns questions conventions standards expectations requirements policy policies dos etiquette charter responsibilities mission duties scope objectives mandate purpose complexity", ws[len(ws)-1]) ||
-		len(ws) > 0 && ws[0] == "reporting" && !affair(title) && !strings.Contains(strings.ToLower(title), "vulnerabilit") || len(ws) > 0 && in("contributing filing submitting writing reviewing naming formatting choosing designing commenting styling", ws[0])
+		len(ws) > 0 && ws[0] == "reporting" && !namesAffair(title) && !strings.Contains(strings.ToLower(title), "vulnerabilit") || len(ws) > 0 && in("contributing filing submitting writing reviewing naming formatting choosing designing commenting styling", ws[0])
 }
 
 // howTo takes "How to" off a title.
@@ -188,16 +188,16 @@ func activity(title string) bool {
 	if len(ws) == 0 {
 		return false
 	}
-	if _, ok := gerund(ws[0]); ok {
+	if _, ok := stemGerund(ws[0]); ok {
 		return true
 	}
-	if listing(title) {
+	if promisesList(title) {
 		return false
 	}
 	if nounToo(ws[0]) && (len(ws) < 2 || !in("a an the your all new and to it this", ws[1])) {
-		return procedural(singular(ws[len(ws)-1])) || len(ws) == 1 && procedural(ws[0])
+		return isProcedural(singular(ws[len(ws)-1])) || len(ws) == 1 && isProcedural(ws[0])
 	}
-	return imperative(ws[0]) && len(ws) > 1 || procedural(ws[0]) || procedural(ws[len(ws)-1]) || procedural(singular(ws[len(ws)-1]))
+	return isImperative(ws[0]) && len(ws) > 1 || isProcedural(ws[0]) || isProcedural(ws[len(ws)-1]) || isProcedural(singular(ws[len(ws)-1]))
 }
 
 // qualifyTitle tells a title of few words that any document may have by its document, and one that
@@ -212,7 +212,7 @@ func (s *section) qualifyTitle(title string) string {
 		}
 	}
 	points := slices.ContainsFunc(words(title), func(w string) bool { return in("this these", w) }) // to its document
-	if d := firstPart(s.doc.displayName()); (telling < 2 || points) && !same(d, title) {
+	if d := firstPart(s.doc.displayName()); (telling < 2 || points) && !sameName(d, title) {
 		return title + " (" + clip(d, 50) + ")"
 	}
 	return title
@@ -231,35 +231,35 @@ func count[T any](items []T, is func(it T) bool) int {
 
 // countInstructions counts the items that tell somebody to do something.
 func countInstructions(items []item) int {
-	return count(items, func(it item) bool { return instruction(it.run.text) })
+	return count(items, func(it item) bool { return isInstruction(it.run.text) })
 }
 
-// ordering counts the items that begin with an imperative.
-func ordering(items []item) int {
+// countOrders counts the items that begin with an imperative.
+func countOrders(items []item) int {
 	return count(items, func(it item) bool {
 		ws := words(it.run.text)
-		return len(ws) > 0 && instruction(it.run.text) && (imperative(ws[0]) || len(ws) > 1 && imperative(ws[1]))
+		return len(ws) > 0 && isInstruction(it.run.text) && (isImperative(ws[0]) || len(ws) > 1 && isImperative(ws[1]))
 	})
 }
 
-func instruction(text string) bool {
+func isInstruction(text string) bool {
 	ws := words(text)
 	if len(ws) == 0 || strings.HasSuffix(text, "?") {
 		return false
 	}
 	w := ws[0]
 	if head, _, ok := strings.Cut(text, ":"); ok && len(strings.Fields(head)) <= 3 {
-		return len(strings.Fields(head)) > 1 && imperative(w) // else a label
+		return len(strings.Fields(head)) > 1 && isImperative(w) // else a label
 	}
 	if in("then now next finally first second optionally please also always never let", w) && len(ws) > 1 {
-		return w == "let" || w == "never" || imperative(ws[1])
+		return w == "let" || w == "never" || isImperative(ws[1])
 	}
-	return imperative(w) || in("if once when after before in on from to using with for", w) && strings.ContainsAny(text, ",:")
+	return isImperative(w) || in("if once when after before in on from to using with for", w) && strings.ContainsAny(text, ",:")
 }
 
-// steps are the texts of the ordered lists of s, and how many lists; one of links is a
+// listSteps are the texts of the ordered lists of s, and how many lists; one of links is a
 // table of contents.
-func (s *section) steps() (out []string, lists int) {
+func (s *section) listSteps() (out []string, lists int) {
 	for i, b := range s.blocks {
 		if b.nested || !s.isCourse(s.blocks, i) {
 			continue
@@ -278,30 +278,30 @@ func (s *section) steps() (out []string, lists int) {
 // instructs, or where the heading or the lead says that steps follow, what people do.
 func (s *section) isCourse(bs []block, i int) bool {
 	b := bs[i]
-	if b.kind != steps && b.kind != bullets || areLinksOnly(b.items) || beginWithLinks(b.items) || i > 0 && leads(bs[i-1]) && itself().MatchString(bs[i-1].run.text) {
+	if b.kind != steps && b.kind != bullets || areLinksOnly(b.items) || beginWithLinks(b.items) || i > 0 && leadsUp(bs[i-1]) && itself().MatchString(bs[i-1].run.text) {
 		return false
 	}
-	if 4*count(b.items, func(it item) bool { return begins(it.run.text, "avoid prefer never always don't don’t") }) >= len(b.items) {
+	if 4*count(b.items, func(it item) bool { return beginsWith(it.run.text, "avoid prefer never always don't don’t") }) >= len(b.items) {
 		return false // rules
 	}
-	if b.kind == steps && 3*ordering(b.items) >= len(b.items) {
+	if b.kind == steps && 3*countOrders(b.items) >= len(b.items) {
 		return true
 	}
-	ahead := i > 0 && bs[i-1].kind == paragraph && leads(bs[i-1]) && stepsAhead().MatchString(bs[i-1].run.text)
+	ahead := i > 0 && bs[i-1].kind == paragraph && leadsUp(bs[i-1]) && stepsAhead().MatchString(bs[i-1].run.text)
 	if b.kind == steps {
-		ahead = ahead || affair(s.title) || stepsAhead().MatchString(s.title)
+		ahead = ahead || namesAffair(s.title) || stepsAhead().MatchString(s.title)
 	}
 	return ahead && len(b.items) > 2 && 2*count(b.items, func(it item) bool {
 		ws := words(it.run.text)
-		return len(ws) > 3 && (instruction(it.run.text) || speaksOfPeople(ws[:min(8, len(ws))]))
+		return len(ws) > 3 && (isInstruction(it.run.text) || speaksOfPeople(ws[:min(8, len(ws))]))
 	}) >= len(b.items)
 }
 
 // itself are the words of a lead to what happens without anybody.
 var itself = lazy(`(?i)\bautomatic(?:ally)?\b|\btriggers?\b`)
 
-// begins reports whether a text begins with one of these words.
-func begins(text, list string) bool {
+// beginsWith reports whether a text begins with one of these words.
+func beginsWith(text, list string) bool {
 	ws := words(text)
 	return len(ws) > 0 && in(list, ws[0])
 }
@@ -331,7 +331,7 @@ func ifThen(q string) bool {
 		return false
 	}
 	for _, w := range ws[:min(2, len(ws))] {
-		if imperative(w) {
+		if isImperative(w) {
 			return true
 		}
 	}

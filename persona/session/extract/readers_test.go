@@ -423,7 +423,7 @@ func TestHostileTextIsSkipped(t *testing.T) {
 		"many paragraphs":   {strings.Repeat("word word\n\n", maxRun/5), false},
 		"just short enough": {strings.Repeat("a", maxRun), false},
 	} {
-		_, why := read(fstest.MapFS{"a.md": {Data: []byte(c.text)}}, "a.md")
+		_, why := readText(fstest.MapFS{"a.md": {Data: []byte(c.text)}}, "a.md")
 		if got := strings.Contains(why, "without an empty line"); got != c.skip {
 			t.Errorf("%s: %q, want skipped %v", name, why, c.skip)
 		}

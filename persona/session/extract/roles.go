@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// responsible reads a list below "X responsibilities:", and "The X is responsible for …" where a section
+// readResponsible reads a list below "X responsibilities:", and "The X is responsible for …" where a section
 // begins with it; further on it tells who acts in what the section is about.
-func (s *section) responsible() []candidate {
+func (s *section) readResponsible() []candidate {
 	var out []candidate
 	for i, b := range s.blocks[:max(0, len(s.blocks)-1)] {
-		if title, is := responsibilitiesOf(strings.TrimRight(b.run.text, " :*_")); is && b.kind == paragraph && leads(b) && s.blocks[i+1].kind == bullets && name(title, false) {
-			e := evidence{doc: s.doc, from: b.from, to: s.blocks[i+1].last(), quote: []string{b.run.text}}
-			e.passage = s.passage(e.from, e.to)
-			out = append(out, candidate{kind: role, title: capital(title), score: scoreRole, evidence: []evidence{e}})
+		if title, is := responsibilitiesOf(strings.TrimRight(b.run.text, " :*_")); is && b.kind == paragraph && leadsUp(b) && s.blocks[i+1].kind == bullets && canName(title, false) {
+			e := evidence{doc: s.doc, from: b.from, to: s.blocks[i+1].lastLine(), quote: []string{b.run.text}}
+			e.passage = s.passageBetween(e.from, e.to)
+			out = append(out, candidate{kind: role, title: capitalize(title), score: scoreRole, evidence: []evidence{e}})
 		}
 	}
 	for _, b := range s.blocks[:min(1, len(s.blocks))] {
-		for _, t := range b.texts() {
-			for _, sentence := range sentences(t.run.text) {
+		for _, t := range b.listTexts() {
+			for _, sentence := range splitSentences(t.run.text) {
 				who, what, ok := cutAny(sentence, " is responsible for ", " are responsible for ", " is accountable for ")
 				ws, title := words(who), withoutArticle(who)
-				if !ok || len(ws) == 0 || in("nobody no none not if when in for at on as his her their our my its your", ws[0]) || len(ws) > 5 || len(words(what)) < 2 || !name(title, false) || isStep(title) ||
+				if !ok || len(ws) == 0 || in("nobody no none not if when in for at on as his her their our my its your", ws[0]) || len(ws) > 5 || len(words(what)) < 2 || !canName(title, false) || isStep(title) ||
 					!roleNoun(ws[len(ws)-1]) {
 					continue
 				}
 				e := evidence{doc: s.doc, from: t.from, to: t.to, quote: []string{sentence}, passage: []block{{from: t.from, to: t.to, run: t.run}}}
-				out = append(out, candidate{kind: role, title: capital(title), about: described(sentence), score: scoreRole - 10, evidence: []evidence{e}})
+				out = append(out, candidate{kind: role, title: capitalize(title), about: describeBy(sentence), score: scoreRole - 10, evidence: []evidence{e}})
 			}
 		}
 	}
@@ -44,17 +44,17 @@ func (s *section) headedRole() []candidate {
 	below := s.parent != nil && s.parent.own == roles && s.own == none
 	titled := officeTitle(title)
 	office := duties && (s.doc.governs || title == s.doc.title) || s.doc.governs && titled
-	if s.topic() == glossary || !below && !office && !titled || !(duties && s.leadsToDuties()) && !s.tellsOf(title) || activity(title) || isStep(title) || !name(title, s.code) || person(span{text: title, kind: strong}) {
+	if s.nearestTopic() == glossary || !below && !office && !titled || !(duties && s.leadsToDuties()) && !s.tellsOf(title) || activity(title) || isStep(title) || !canName(title, s.code) || namesPerson(span{text: title, kind: strong}) {
 		return nil
 	}
-	e := s.whole(s.blocks[:min(1, len(s.blocks))])
-	e.from, e.quote, e.steps, e.passage = s.line, append(e.quote, e.steps...), nil, s.passage(e.from, e.to)
-	c := candidate{kind: role, title: capital(title), score: scoreDefinition}
+	e := s.wholeOf(s.blocks[:min(1, len(s.blocks))])
+	e.from, e.quote, e.steps, e.passage = s.line, append(e.quote, e.steps...), nil, s.passageBetween(e.from, e.to)
+	c := candidate{kind: role, title: capitalize(title), score: scoreDefinition}
 	if office || len(e.quote) > 0 && len(words(e.quote[0])) < 5 {
-		if e = s.roleEvidence(); e.to-e.from >= maxRules || s.shows() {
+		if e = s.roleEvidence(); e.to-e.from >= maxRules || s.showsCode() {
 			return nil
 		}
-		e.quote, e.steps, e.passage = append(e.quote, e.steps...), nil, s.passage(e.from, e.to)
+		e.quote, e.steps, e.passage = append(e.quote, e.steps...), nil, s.passageBetween(e.from, e.to)
 	}
 	if len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || pointsElsewhere().MatchString(e.quote[0]) || s.holdsCourse() {
 		return nil
@@ -65,10 +65,10 @@ func (s *section) headedRole() []candidate {
 		}
 		c.score = scoreRole
 	}
-	if office && (duties || s.topic() == roles || s.doc.charters() || strings.Contains(firstOf(e.quote[0]), "responsible")) {
+	if office && (duties || s.nearestTopic() == roles || s.doc.isCharter() || strings.Contains(firstOf(e.quote[0]), "responsible")) {
 		c.score = scoreRole
 	}
-	c.about, c.evidence = described(e.quote[0]), []evidence{e}
+	c.about, c.evidence = describeBy(e.quote[0]), []evidence{e}
 	for _, q := range e.quote {
 		if _, head, ok := cutAny(q, "eports to the ", "eports to "); ok {
 			c.heads = append(c.heads, strings.TrimRight(firstSentence(head), "."))
@@ -79,7 +79,7 @@ func (s *section) headedRole() []candidate {
 
 // leadsToDuties reports whether s begins with a list or what leads up to one, or says who is responsible.
 func (s *section) leadsToDuties() bool {
-	return len(s.blocks) > 0 && (s.blocks[0].kind != paragraph || leads(s.blocks[0]) || strings.Contains(s.blocks[0].run.text, "responsib"))
+	return len(s.blocks) > 0 && (s.blocks[0].kind != paragraph || leadsUp(s.blocks[0]) || strings.Contains(s.blocks[0].run.text, "responsib"))
 }
 
 // pointsElsewhere begins a text that says where a role is described.
@@ -87,7 +87,7 @@ var pointsElsewhere = lazy(`^(?:To (?:see|learn|find)|See|Please see|For (?:more
 
 // holdsCourse reports whether s holds a list of steps.
 func (s *section) holdsCourse() bool {
-	bs := outermost(s.blocks)
+	bs := outermostOf(s.blocks)
 	for i, b := range bs {
 		if b.kind == steps && len(b.items) > 1 && s.isCourse(bs, i) {
 			return true
@@ -100,20 +100,20 @@ func (s *section) holdsCourse() bool {
 // in its name, or a verb alone.
 func isStep(title string) bool {
 	ws := words(title)
-	return len(ws) == 1 && imperative(ws[0]) || slices.ContainsFunc(ws, func(w string) bool { return in("with to from by at into about until as across", w) }) || len(ws) > 2 && in("your our the a an", ws[1])
+	return len(ws) == 1 && isImperative(ws[0]) || slices.ContainsFunc(ws, func(w string) bool { return in("with to from by at into about until as across", w) }) || len(ws) > 2 && in("your our the a an", ws[1])
 }
 
 // tellsOf reports whether s says what those in an office are or do: its first sentence speaks of
 // them, or begins with what they do, and tells neither who they are, nor how many, nor how they
 // come to it, nor what they must do.
 func (s *section) tellsOf(title string) bool {
-	if len(s.blocks) == 0 || len(s.blocks[0].texts()) == 0 {
+	if len(s.blocks) == 0 || len(s.blocks[0].listTexts()) == 0 {
 		return false
 	}
-	first := firstOf(s.blocks[0].texts()[0].run.text)
+	first := firstOf(s.blocks[0].listTexts()[0].run.text)
 	ws, office := words(first), words(title)
-	if _, weight := obliging(ws); len(ws) < 3 || weight > 1 || strings.HasSuffix(first, "!") || strings.HasSuffix(first, "?") || comesToHold().MatchString(first) || counted().MatchString(first) ||
-		pronounFirst(first) || in("each every see have", ws[0]) || instruction(first) {
+	if _, weight := findDuty(ws); len(ws) < 3 || weight > 1 || strings.HasSuffix(first, "!") || strings.HasSuffix(first, "?") || comesToHold().MatchString(first) || counted().MatchString(first) ||
+		pronounFirst(first) || in("each every see have", ws[0]) || isInstruction(first) {
 		return false
 	}
 	last := singular(office[len(office)-1])
@@ -141,7 +141,7 @@ func (s *section) roleEvidence() evidence {
 	for n > 0 && left().MatchString(s.blocks[n-1].run.text) {
 		n--
 	}
-	return s.whole(s.blocks[:n])
+	return s.wholeOf(s.blocks[:n])
 }
 
 // responsibilitiesOf takes "Responsibilities of the X" and "X responsibilities" to X.
@@ -180,26 +180,26 @@ func officeTitle(title string) bool {
 		!in("establishment election selection removal initial nominated new formation composition for to become becoming about our no no-longer inactive former past previous emeritus", ws[0])
 }
 
-// person reports whether a name in a section about roles is somebody's and not
+// namesPerson reports whether a name in a section about roles is somebody's and not
 // a role's.
-func person(l span) bool {
+func namesPerson(l span) bool {
 	if strings.HasPrefix(l.text, "@") || l.kind == link {
 		return true
 	}
 	ws := strings.Fields(l.text)
-	return len(ws) >= 2 && len(ws) <= 3 && proper(ws[0]) && proper(ws[1]) && !officeNoun(strings.ToLower(ws[len(ws)-1]))
+	return len(ws) >= 2 && len(ws) <= 3 && isCapitalized(ws[0]) && isCapitalized(ws[1]) && !officeNoun(strings.ToLower(ws[len(ws)-1]))
 }
 
-// owners are the roles the section or its front matter names as owner: "Owner: X",
+// readOwners are the roles the section or its front matter names as owner: "Owner: X",
 // "Owned by X", "X is responsible for this", "The X does this".
-func (s *section) owners() []string {
+func (s *section) readOwners() []string {
 	var out []string
 	if s.doc.owner != "" {
 		out = append(out, s.doc.owner)
 	}
 	for _, b := range s.blocks {
-		for _, t := range b.texts() {
-			if o := owner(t.run.text); o != "" && b.kind != steps {
+		for _, t := range b.listTexts() {
+			if o := readOwner(t.run.text); o != "" && b.kind != steps {
 				out = append(out, o)
 			}
 		}
@@ -207,8 +207,8 @@ func (s *section) owners() []string {
 	return out
 }
 
-// owner reads one sentence that names an owner.
-func owner(text string) string {
+// readOwner reads one sentence that names an owner.
+func readOwner(text string) string {
 	first := strings.TrimRight(firstSentence(text), ".")
 	lower := strings.ToLower(first)
 	for _, p := range []string{"owner: ", "owned by ", "responsible: ", "owner — ", "process owner: "} {

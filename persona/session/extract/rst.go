@@ -45,7 +45,7 @@ func markdownOfRST(text []byte) []byte {
 		lines[i] = strings.ReplaceAll(strings.TrimRight(l, " \t\r"), "\t", "        ")
 	}
 	r := &rstReader{in: lines, out: make([]string, len(lines))}
-	r.blocks(0, len(lines), 0, 0, 0)
+	r.readBlocks(0, len(lines), 0, 0, 0)
 	return []byte(strings.Join(r.out, "\n"))
 }
 
@@ -59,9 +59,9 @@ func (r *rstReader) blockEnd(at, to, indent int) int {
 	return at
 }
 
-// blocks rewrites the lines from one to another, whose text begins at column in, with
+// readBlocks rewrites the lines from one to another, whose text begins at column in, with
 // their text at column at.
-func (r *rstReader) blocks(from, to, in, at, depth int) {
+func (r *rstReader) readBlocks(from, to, in, at, depth int) {
 	for i := from; i < to; {
 		line := r.in[i]
 		switch ind := indentOf(line); {
@@ -71,7 +71,7 @@ func (r *rstReader) blocks(from, to, in, at, depth int) {
 		case ind > in: // a quotation, or a list that is set in
 			end := r.blockEnd(i, to, ind)
 			if depth < maxDepth {
-				r.blocks(i, end, ind, at, depth+1)
+				r.readBlocks(i, end, ind, at, depth+1)
 			}
 			i = end
 			continue
@@ -80,21 +80,21 @@ func (r *rstReader) blocks(from, to, in, at, depth int) {
 		}
 		text := line[in:]
 		pad := strings.Repeat(" ", at)
-		if n := r.heading(i, to, in+at); n > 0 {
+		if n := r.readHeading(i, to, in+at); n > 0 {
 			i += n
 			continue
 		}
 		switch item := rstItem().FindStringSubmatch(text); {
 		case strings.HasPrefix(text, ".. ") || text == "..":
 			end := r.blockEnd(i+1, to, in+1)
-			r.directive(i, end, in, at, depth)
+			r.readDirective(i, end, in, at, depth)
 			i = end
 		case strings.HasPrefix(text, ">>> "):
 			end := i
 			for end < to && r.in[end] != "" {
 				end++
 			}
-			r.code(i, end, at, "")
+			r.readCode(i, end, at, "")
 			i = end
 		case rstOption().MatchString(text) && !strings.Contains(text, "`"):
 			i = r.blockEnd(i+1, to, in+1)
@@ -108,33 +108,33 @@ func (r *rstReader) blocks(from, to, in, at, depth int) {
 				mark = cmp.Or(item[2], "1") + item[3] + " "
 			}
 			end := r.blockEnd(i+1, to, in+1)
-			r.under(i, end, in, len(item[0]), at, mark, depth)
+			r.readUnder(i, end, in, len(item[0]), at, mark, depth)
 			i = end
 		case i+1 < to && r.in[i+1] != "" && indentOf(r.in[i+1]) > in && (i == from || r.in[i-1] == ""): // a term
 			end := r.blockEnd(i+1, to, in+1)
 			term, _, _ := strings.Cut(text, " : ")
-			r.out[i] = pad + r.inline(term)
-			r.under(i+1, end, indentOf(r.in[i+1]), 0, at, ": ", depth)
+			r.out[i] = pad + r.convertInline(term)
+			r.readUnder(i+1, end, indentOf(r.in[i+1]), 0, at, ": ", depth)
 			i = end
 		default:
-			i = r.paragraph(i, to, in, at)
+			i = r.readParagraph(i, to, in, at)
 		}
 	}
 }
 
-// under rewrites what stands below a mark of markdown, as an item of a list: its first line
+// readUnder rewrites what stands below a mark of markdown, as an item of a list: its first line
 // without the width bytes of its own mark.
-func (r *rstReader) under(from, to, in, width, at int, mark string, depth int) {
+func (r *rstReader) readUnder(from, to, in, width, at int, mark string, depth int) {
 	r.in[from] = strings.TrimRight(strings.Repeat(" ", in+width)+r.in[from][min(len(r.in[from]), in+width):], " ")
 	if r.in[from] != "" && depth < maxDepth {
-		r.blocks(from, to, in+width, at+len(mark), depth+1)
+		r.readBlocks(from, to, in+width, at+len(mark), depth+1)
 	}
 	r.out[from] = strings.TrimRight(strings.Repeat(" ", at)+mark+strings.TrimLeft(r.out[from], " "), " ")
 }
 
-// heading rewrites a heading of the outermost text and says how many lines it has, 0 for none.
+// readHeading rewrites a heading of the outermost text and says how many lines it has, 0 for none.
 // A line of marks that is none is left out.
-func (r *rstReader) heading(i, to, indent int) int {
+func (r *rstReader) readHeading(i, to, indent int) int {
 	if indent > 0 {
 		return 0
 	}
@@ -154,14 +154,14 @@ func (r *rstReader) heading(i, to, indent int) int {
 	if level < 0 {
 		level, r.levels = len(r.levels), append(r.levels, style)
 	}
-	r.out[title] = strings.Repeat("#", min(level+1, 6)) + " " + r.inline(strings.TrimSpace(r.in[title]))
+	r.out[title] = strings.Repeat("#", min(level+1, 6)) + " " + r.convertInline(strings.TrimSpace(r.in[title]))
 	return lines
 }
 
 func isOneMark(line string) bool { return strings.Trim(line, line[:1]) == "" }
 
-// paragraph rewrites the text at i and the code that it announces, and returns the line behind.
-func (r *rstReader) paragraph(i, to, in, at int) int {
+// readParagraph rewrites the text at i and the code that it announces, and returns the line behind.
+func (r *rstReader) readParagraph(i, to, in, at int) int {
 	end := i + 1
 	for end < to && r.in[end] != "" && indentOf(r.in[end]) == in {
 		end++
@@ -170,7 +170,7 @@ func (r *rstReader) paragraph(i, to, in, at int) int {
 	if announces && text != "" && !strings.HasSuffix(text, " ") && !strings.HasSuffix(text, "\n") {
 		text += ":"
 	}
-	for k, l := range strings.Split(r.inline(text), "\n") {
+	for k, l := range strings.Split(r.convertInline(text), "\n") {
 		if strings.HasPrefix(l, "#") || strings.HasPrefix(l, ">") || strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~") {
 			l = `\` + l
 		}
@@ -189,7 +189,7 @@ func (r *rstReader) paragraph(i, to, in, at int) int {
 		return end
 	}
 	end = r.blockEnd(k, to, in+1)
-	r.code(k, end, at, "")
+	r.readCode(k, end, at, "")
 	return end
 }
 
@@ -202,9 +202,9 @@ func cutIndent(lines []string, n int) []string {
 	return out
 }
 
-// code rewrites lines of code: in a fence where empty lines around it have room for one, else
+// readCode rewrites lines of code: in a fence where empty lines around it have room for one, else
 // as code that is set in.
-func (r *rstReader) code(from, to, at int, lang string) {
+func (r *rstReader) readCode(from, to, at int, lang string) {
 	for to > from && r.in[to-1] == "" {
 		to--
 	}
@@ -231,9 +231,9 @@ func (r *rstReader) code(from, to, at int, lang string) {
 	}
 }
 
-// directive rewrites one that holds code, and takes the mark off one that holds text. Any other
+// readDirective rewrites one that holds code, and takes the mark off one that holds text. Any other
 // is left out, as are comments and targets.
-func (r *rstReader) directive(i, end, left, at, depth int) {
+func (r *rstReader) readDirective(i, end, left, at, depth int) {
 	m := rstDirective().FindStringSubmatch(r.in[i])
 	if m == nil || !in(rstCode, m[1]) && !in(rstNotes, m[1]) {
 		return
@@ -247,7 +247,7 @@ func (r *rstReader) directive(i, end, left, at, depth int) {
 	}
 	if in(rstCode, m[1]) {
 		if lang, _, _ := strings.Cut(m[2], " "); k < end {
-			r.code(k, end, at, lang)
+			r.readCode(k, end, at, lang)
 		}
 		return
 	}
@@ -262,12 +262,12 @@ func (r *rstReader) directive(i, end, left, at, depth int) {
 		}
 	}
 	if k < end && depth < maxDepth {
-		r.blocks(k, end, content, at, depth+1)
+		r.readBlocks(k, end, content, at, depth+1)
 	}
 }
 
-// inline rewrites the marks within text. It keeps the ends of lines.
-func (r *rstReader) inline(text string) string {
+// convertInline rewrites the marks within text. It keeps the ends of lines.
+func (r *rstReader) convertInline(text string) string {
 	return rstInline().ReplaceAllStringFunc(text, func(s string) string {
 		m := rstInline().FindStringSubmatch(s)
 		switch {

@@ -333,7 +333,7 @@ func TestOneIdForTwoTitles(t *testing.T) {
 	named := func(how string, line int) candidate {
 		return candidate{kind: term, title: head[3:] + how + " here", evidence: []evidence{{doc: &document{}, from: line, to: line}}}
 	}
-	if got, told := merge([]candidate{named("together", 5), named("separately", 9)}); len(got) != 1 || len(told) != 1 || told[0].a.from != 5 || told[0].b.from != 9 {
+	if got, told := mergeCandidates([]candidate{named("together", 5), named("separately", 9)}); len(got) != 1 || len(told) != 1 || told[0].a.from != 5 || told[0].b.from != 9 {
 		t.Errorf("%d candidates, told %+v", len(got), told)
 	}
 }

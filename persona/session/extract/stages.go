@@ -22,24 +22,24 @@ func (s *section) readStages() []candidate {
 			}
 		}
 	}
-	if len(steps) < 3 || !how && !activity(title) || !ruleTitle(title) || s.doc.decides || s.aside() {
+	if len(steps) < 3 || !how && !activity(title) || !ruleTitle(title) || s.doc.decides || s.isAside() {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: steps[0].line}
 	name := func(x *section) string { return strings.TrimSpace(stage().ReplaceAllString(x.title, "")) }
 	instructs, named := 0, 0
 	for _, x := range steps {
-		if ws := words(name(x)); len(ws) > 0 && (imperative(ws[0]) || activity(name(x))) {
+		if ws := words(name(x)); len(ws) > 0 && (isImperative(ws[0]) || activity(name(x))) {
 			named++
 		}
 	}
 	for _, x := range s.doc.sections {
-		if !slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.below(step) }) {
+		if !slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.isBelow(step) }) {
 			continue
 		}
-		e.to = x.end()
-		e.passage = append(append(e.passage, x.caption()), x.passage(x.line, e.to)...)
-		t := x.traits(nil)
+		e.to = x.endLine()
+		e.passage = append(append(e.passage, x.headingBlock()), x.passageBetween(x.line, e.to)...)
+		t := x.readTraits(nil)
 		if instructs += t.orders + t.duties; activity(name(x)) {
 			instructs++
 		}
@@ -48,11 +48,11 @@ func (s *section) readStages() []candidate {
 		return nil
 	}
 	for _, x := range s.doc.sections {
-		x.part = x.part || slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.below(step) })
+		x.part = x.part || slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.isBelow(step) })
 	}
 	about := fmt.Sprintf("%d steps: %s … %s", len(steps), name(steps[0]), name(steps[len(steps)-1]))
-	return []candidate{{kind: process, title: s.qualifyTitle(capital(strings.TrimRight(title, "?: "))), about: clip(about, maxDescription), score: scoreProcess,
-		evidence: []evidence{e}, owners: s.owners()}}
+	return []candidate{{kind: process, title: s.qualifyTitle(capitalize(strings.TrimRight(title, "?: "))), about: clip(about, maxDescription), score: scoreProcess,
+		evidence: []evidence{e}, owners: s.readOwners()}}
 }
 
 // isStage reports whether s is one of several numbered headings in a row: it has a next or a previous one.

@@ -82,9 +82,9 @@ func isInSpan(text []byte, at int) bool {
 // none.
 func (d *document) madeBySite(from, to int) string {
 	if isRST(d.path) {
-		return rstMadeBySite(d.within(from, to))
+		return rstMadeBySite(d.linesWithin(from, to))
 	}
-	return madeBySite(d.within(from, to))
+	return madeBySite(d.linesWithin(from, to))
 }
 
 // madeBySite returns the first directive or role of text for which the page shows other text, ""

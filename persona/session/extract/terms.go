@@ -65,27 +65,27 @@ const (
 // newDefinition returns a named thing with its text, of the kind the section is about. b is where
 // it stands.
 func (s *section) newDefinition(name, text string, b block, score int) candidate {
-	c := candidate{title: name, about: described(text), score: score}
+	c := candidate{title: name, about: describeBy(text), score: score}
 	if c.about != "" && !strings.HasPrefix(text, name) {
-		c.about = capital(c.about)
+		c.about = capitalize(c.about)
 	}
 	if ws := words(text); c.about != "" && len(ws) > 0 && in("is are means refers describes denotes was has provides", ws[0]) {
 		c.about = clip(name+" "+firstSentence(text), maxDescription) // a sentence needs its subject
 	}
-	if c.kind = s.topic().lists(); c.kind != role && filename(name) {
+	if c.kind = s.nearestTopic().listedKind(); c.kind != role && isFilename(name) {
 		c.kind = artifact
 		if in("go py js ts mjs cjs sh sql proto", strings.TrimPrefix(path.Ext(name), ".")) {
 			c.kind = "" // part of a program
 		}
 	}
 	c.title, c.aliases = splitAlias(name)
-	c.title = capital(c.title)
+	c.title = capitalize(c.title)
 	c.evidence = []evidence{{doc: s.doc, from: b.from, to: b.to, quote: []string{name + ": " + text}, passage: []block{b}}}
 	return c
 }
 
-// lists is the kind of what a section of this topic lists by name.
-func (t topic) lists() string {
+// listedKind is the kind of what a section of this topic lists by name.
+func (t topic) listedKind() string {
 	switch t {
 	case roles:
 		return role
@@ -117,9 +117,9 @@ func (s *section) readDefinitionLists() []candidate {
 		case table:
 			out = append(out, s.definitionTable(b)...)
 		case bullets:
-			out = append(out, s.boldList(b, i > 0 && leads(s.blocks[i-1]) && defines().MatchString(s.blocks[i-1].run.text))...)
+			out = append(out, s.boldList(b, i > 0 && leadsUp(s.blocks[i-1]) && defines().MatchString(s.blocks[i-1].run.text))...)
 		case paragraph:
-			if lead, rest, ok := b.run.lead(); ok && lead.kind == strong && name(lead.text, false) && definable(rest) && s.topic() == glossary {
+			if lead, rest, ok := b.run.splitLead(); ok && lead.kind == strong && canName(lead.text, false) && isDefinition(rest) && s.nearestTopic() == glossary {
 				out = append(out, s.newDefinition(lead.text, rest, b, scoreBold))
 			}
 		}
@@ -131,27 +131,27 @@ func (s *section) readDefinitionLists() []candidate {
 // elsewhere some answer questions.
 func (s *section) definitionList(b block) []candidate {
 	var out []candidate
-	if isRST(s.doc.path) && !s.listing() || slices.ContainsFunc(b.items, func(it item) bool { return strings.HasSuffix(it.cells[0].text, "?") }) {
+	if isRST(s.doc.path) && !s.listsThings() || slices.ContainsFunc(b.items, func(it item) bool { return strings.HasSuffix(it.cells[0].text, "?") }) {
 		return nil
 	}
 	for _, it := range b.items {
 		t := strings.TrimRight(it.cells[0].text, ": ")
 		code := len(it.cells[0].spans) > 0 && it.cells[0].spans[0].kind == codeSpan
-		if name(t, code) && definable(firstOf(it.cells[1].text)) {
-			out = append(out, s.newDefinition(t, it.cells[1].text, it.definition(0, 1), scoreGlossary))
+		if canName(t, code) && isDefinition(firstOf(it.cells[1].text)) {
+			out = append(out, s.newDefinition(t, it.cells[1].text, it.definitionRow(0, 1), scoreGlossary))
 		}
 	}
 	return out
 }
 
-// definition is the cells of a row that name a thing and explain it.
-func (it item) definition(name, text int) block {
+// definitionRow is the cells of a row that name a thing and explain it.
+func (it item) definitionRow(name, text int) block {
 	return block{kind: definitions, from: it.from, to: it.to, items: []item{{cells: []run{it.cells[name], it.cells[text]}}}}
 }
 
-// columns finds the column that names and the one that explains, and what the
+// findColumns finds the column that names and the one that explains, and what the
 // table is about. Both are -1 when there is none.
-func (s *section) columns(header []string) (nameCol, textCol int, t topic) {
+func (s *section) findColumns(header []string) (nameCol, textCol int, t topic) {
 	nameCol, textCol = -1, -1
 	for i, h := range header {
 		h = strings.Trim(h, " *")
@@ -160,7 +160,7 @@ func (s *section) columns(header []string) (nameCol, textCol int, t topic) {
 			if t = columnTopic(first); t != none {
 				nameCol = i
 			}
-		} else if textCol < 0 && explains(h) {
+		} else if textCol < 0 && isExplanation(h) {
 			textCol = i
 		}
 	}
@@ -182,16 +182,16 @@ func columnTopic(h string) topic {
 	return none
 }
 
-// listing reports whether the section lists things by name.
-func (s *section) listing() bool {
-	switch s.topic() {
+// listsThings reports whether the section lists things by name.
+func (s *section) listsThings() bool {
+	switch s.nearestTopic() {
 	case glossary, roles, systems, files:
 		return true
 	}
 	return false
 }
 
-func explains(h string) bool {
+func isExplanation(h string) bool {
 	switch h {
 	case "what it is", "what it does", "what it is for", "what for", "used for", "responsible for", "what they do", "what it means", "what we use it for",
 		"main responsibilities", "key responsibilities":
@@ -201,7 +201,7 @@ func explains(h string) bool {
 }
 
 func (s *section) definitionTable(b block) []candidate {
-	n, x, t := s.columns(b.header)
+	n, x, t := s.findColumns(b.header)
 	if n < 0 || x < 0 {
 		return nil
 	}
@@ -209,11 +209,11 @@ func (s *section) definitionTable(b block) []candidate {
 	for _, it := range b.items {
 		title, text := it.cells[n].text, it.cells[x].text
 		code := len(it.cells[n].spans) > 0 && it.cells[n].spans[0].kind == codeSpan && t != systems
-		if !name(title, code) || len(words(text)) < 3 || in("to for none no if see", words(text)[0]) {
+		if !canName(title, code) || len(words(text)) < 3 || in("to for none no if see", words(text)[0]) {
 			continue
 		}
-		c := s.newDefinition(title, text, it.definition(n, x), scoreGlossary)
-		if c.kind = t.lists(); c.kind == system {
+		c := s.newDefinition(title, text, it.definitionRow(n, x), scoreGlossary)
+		if c.kind = t.listedKind(); c.kind == system {
 			c.score = scoreSystem
 		}
 		if x > n+1 { // what stands between the two is not said, so neither runs into the other
@@ -227,16 +227,16 @@ func (s *section) definitionTable(b block) []candidate {
 // boldList reads "- **Name**: text". In a section that lists things, the name
 // may also be a link or code; below a lead that promises terms a bold word names one.
 func (s *section) boldList(b block, led bool) []candidate {
-	if !s.listing() && !led {
+	if !s.listsThings() && !led {
 		return nil
 	}
 	var out []candidate
 	for _, it := range b.items {
-		lead, rest, ok := it.run.lead()
-		if head, tail, cut := cutAny(it.run.text, " - ", " – ", " — ", ": "); !ok && cut && (s.topic() == glossary || s.topic() == roles && officeTitle(head)) {
+		lead, rest, ok := it.run.splitLead()
+		if head, tail, cut := cutAny(it.run.text, " - ", " – ", " — ", ": "); !ok && cut && (s.nearestTopic() == glossary || s.nearestTopic() == roles && officeTitle(head)) {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
-		if !ok || !s.leads(lead) || !definable(rest) && (s.topic() != roles || len(words(rest)) < 2) || !s.listing() && lead.kind != strong {
+		if !ok || !s.mayName(lead) || !isDefinition(rest) && (s.nearestTopic() != roles || len(words(rest)) < 2) || !s.listsThings() && lead.kind != strong {
 			continue
 		}
 		c := s.newDefinition(lead.text, rest, block{from: it.from, to: it.to, run: it.run}, scoreStrong)
@@ -254,31 +254,31 @@ func (s *section) boldList(b block, led bool) []candidate {
 // defines are the words of a lead that promises terms and what they mean.
 var defines = lazy(`(?i)\b(?:terminology|terms|definitions|vocabulary)\b`)
 
-// leads reports whether what an item begins with may name a thing here. In lower
+// mayName reports whether what an item begins with may name a thing here. In lower
 // case with a slash it is a repository or a path.
-func (s *section) leads(l span) bool {
-	if !name(l.text, l.kind == codeSpan && s.topic() != systems) || s.topic() == roles && (person(l) || imperative(words(l.text)[0])) ||
-		strings.Contains(l.text, "/") && l.text == strings.ToLower(l.text) && !filename(l.text) {
+func (s *section) mayName(l span) bool {
+	if !canName(l.text, l.kind == codeSpan && s.nearestTopic() != systems) || s.nearestTopic() == roles && (namesPerson(l) || isImperative(words(l.text)[0])) ||
+		strings.Contains(l.text, "/") && l.text == strings.ToLower(l.text) && !isFilename(l.text) {
 		return false
 	}
-	if s.topic() == files && !filename(l.text) {
+	if s.nearestTopic() == files && !isFilename(l.text) {
 		return false
 	}
 	switch l.kind {
 	case strong:
 		return true
 	case codeSpan:
-		return filename(l.text) || s.topic() == systems
+		return isFilename(l.text) || s.nearestTopic() == systems
 	case link:
-		return s.topic() == systems
+		return s.nearestTopic() == systems
 	}
-	return s.topic() == glossary
+	return s.nearestTopic() == glossary
 }
 
 // readHeadingDefinitions reads what a heading says it defines: "What is X?", and the
 // sub-headings of a glossary.
 func (s *section) readHeadingDefinitions() []candidate {
-	b, ok := s.opening()
+	b, ok := s.firstProse()
 	if !ok {
 		return nil
 	}
@@ -287,15 +287,15 @@ func (s *section) readHeadingDefinitions() []candidate {
 	if ws := words(title); len(ws) == 0 || in("how why when where", ws[0]) {
 		return nil
 	}
-	if !what && !(below && s.own == none) || !name(title, s.code) || !definable(b.run.text) {
+	if !what && !(below && s.own == none) || !canName(title, s.code) || !isDefinition(b.run.text) {
 		return nil
 	}
-	if opening := words(b.run.text); what && !articleFirst(b.run.text) && !slices.ContainsFunc(opening[:min(6, len(opening))], func(w string) bool { return same(w, title[strings.LastIndexByte(title, ' ')+1:]) }) {
+	if opening := words(b.run.text); what && !articleFirst(b.run.text) && !slices.ContainsFunc(opening[:min(6, len(opening))], func(w string) bool { return sameName(w, title[strings.LastIndexByte(title, ' ')+1:]) }) {
 		return nil // what stands there is no answer
 	}
 	c := s.newDefinition(title, b.run.text, b, scoreWhatIs)
 	c.evidence[0].quote = []string{b.run.text}
-	c.evidence[0].from, c.evidence[0].passage = s.line, []block{s.caption(), b}
+	c.evidence[0].from, c.evidence[0].passage = s.line, []block{s.headingBlock(), b}
 	return []candidate{c}
 }
 
@@ -326,7 +326,7 @@ func withoutArticle(s string) string {
 // readStatedDefinitions reads "An X is a …" where X is what the section is about, or is set
 // off in the sentence itself.
 func (s *section) readStatedDefinitions() []candidate {
-	if s.topic() == praise || s.topic() == decisions {
+	if s.nearestTopic() == praise || s.nearestTopic() == decisions {
 		return nil
 	}
 	var out []candidate
@@ -334,28 +334,28 @@ func (s *section) readStatedDefinitions() []candidate {
 		if b.kind != paragraph {
 			continue
 		}
-		subject, pred, marked, ok := copula(b.run)
-		marked = marked || ok && s.presents(subject, pred)
-		if !ok || !marked && (i > 0 || !same(subject, s.subject())) || !name(subject, false) || len(words(pred)) < 4 ||
-			identifier(subject) || s.code && !filename(subject) {
+		subject, pred, marked, ok := cutCopula(b.run)
+		marked = marked || ok && s.presentsRepository(subject, pred)
+		if !ok || !marked && (i > 0 || !sameName(subject, s.subject())) || !canName(subject, false) || len(words(pred)) < 4 ||
+			isIdentifier(subject) || s.code && !isFilename(subject) {
 			continue
 		}
-		if c := s.statement(subject, pred, b); c.kind != term || marked || s.topic() == glossary || !s.doc.coded {
+		if c := s.readStatement(subject, pred, b); c.kind != term || marked || s.nearestTopic() == glossary || !s.doc.coded {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// presents reports whether the beginning of a README says what its repository is.
-func (s *section) presents(subject, pred string) bool {
+// presentsRepository reports whether the beginning of a README says what its repository is.
+func (s *section) presentsRepository(subject, pred string) bool {
 	if !strings.EqualFold(s.doc.stem(), "readme") && s.doc.stem() != "index" || strings.Contains(subject, " ") || !systemNoun(headNoun(pred)) {
 		return false
 	}
-	return s.first() || s.introduces() || s.level <= 1
+	return s.isFirst() || s.isIntroduction() || s.level <= 1
 }
 
-func (s *section) statement(subject, pred string, b block) candidate {
+func (s *section) readStatement(subject, pred string, b block) candidate {
 	c := s.newDefinition(subject, b.run.text, b, scoreDefinition)
 	c.evidence[0].quote = []string{b.run.text}
 	head := headNoun(pred)
@@ -363,27 +363,27 @@ func (s *section) statement(subject, pred string, b block) candidate {
 		c.kind = term
 	}
 	switch {
-	case c.kind == term && systemNoun(head) && (proper(subject) || s.level <= 1 || !strings.Contains(subject, " ")):
+	case c.kind == term && systemNoun(head) && (isCapitalized(subject) || s.level <= 1 || !strings.Contains(subject, " ")):
 		c.kind = system
 		if !strings.Contains(subject, " ") {
 			c.title = subject
 		}
-	case c.kind == term && (roleNoun(head) || in("role maintainer", head)) && !in("manager master guide engine", head) && s.topic() != glossary:
+	case c.kind == term && (roleNoun(head) || in("role maintainer", head)) && !in("manager master guide engine", head) && s.nearestTopic() != glossary:
 		c.kind = role
 	}
 	return c
 }
 
-// identifier reports whether a subject is a symbol of a program, a pronoun, or
+// isIdentifier reports whether a subject is a symbol of a program, a pronoun, or
 // a sentence's adverb and not a thing's name.
-func identifier(s string) bool {
+func isIdentifier(s string) bool {
 	if strings.ContainsAny(s, ":(),&") || in("this that it there these those which he she they we you i one", strings.ToLower(s)) {
 		return true
 	}
 	for _, w := range strings.Fields(s) {
 		small := false
 		for i, r := range w {
-			if small && unicode.IsUpper(r) && !proper(w) || r == '.' && i > 0 && !strings.HasSuffix(w, ".js") && !filename(w) {
+			if small && unicode.IsUpper(r) && !isCapitalized(w) || r == '.' && i > 0 && !strings.HasSuffix(w, ".js") && !isFilename(w) {
 				return true
 			}
 			small = small || unicode.IsLower(r)
@@ -392,9 +392,9 @@ func identifier(s string) bool {
 	return false
 }
 
-// copula cuts a paragraph's first sentence at "is a". marked tells that the
+// cutCopula cuts a paragraph's first sentence at "is a". marked tells that the
 // subject is set off as bold, emphasis or a file's name.
-func copula(r run) (subject, pred string, marked, ok bool) {
+func cutCopula(r run) (subject, pred string, marked, ok bool) {
 	first := firstSentence(r.text)
 	for _, v := range []string{" is ", " are ", " refers to ", " means ", " denotes "} {
 		before, after, found := strings.Cut(first, v)
@@ -402,16 +402,16 @@ func copula(r run) (subject, pred string, marked, ok bool) {
 			continue
 		}
 		subject = withoutArticle(strings.TrimSpace(bracketed().ReplaceAllString(before, "")))
-		return subject, after, r.sets(subject, before), true
+		return subject, after, r.setsOff(subject, before), true
 	}
 	return "", "", false, false
 }
 
-// sets reports whether the subject a run begins with is set off from the rest.
-func (r run) sets(subject, before string) bool {
+// setsOff reports whether the subject a run begins with is set off from the rest.
+func (r run) setsOff(subject, before string) bool {
 	for _, s := range r.spans {
 		first := strings.HasPrefix(r.text, s.text) || strings.HasSuffix(before, " "+s.text) && withoutArticle(before) == s.text
-		if first && strings.HasPrefix(subject, s.text) && (s.kind == strong || s.kind == emphasis || s.kind == codeSpan && filename(s.text)) {
+		if first && strings.HasPrefix(subject, s.text) && (s.kind == strong || s.kind == emphasis || s.kind == codeSpan && isFilename(s.text)) {
 			return true
 		}
 	}
@@ -436,5 +436,5 @@ func headNoun(pred string) string {
 	return head
 }
 
-// same compares two names without case, article, brackets and plural.
-func same(a, b string) bool { return b != "" && key(a) == key(b) }
+// sameName compares two names without case, article, brackets and plural.
+func sameName(a, b string) bool { return b != "" && key(a) == key(b) }

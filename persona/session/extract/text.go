@@ -38,13 +38,13 @@ type run struct {
 	spans []span
 }
 
-// run flattens the inline children of n.
-func (d *document) run(n ast.Node) run {
+// flattenRun flattens the inline children of n.
+func (d *document) flattenRun(n ast.Node) run {
 	f := flattener{src: d.src}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		f.inline(c, 0)
+		f.addInline(c, 0)
 	}
-	return f.finish()
+	return f.finishRun()
 }
 
 type flattener struct {
@@ -54,30 +54,30 @@ type flattener struct {
 	ends  []int
 }
 
-func (f *flattener) inline(n ast.Node, depth int) {
+func (f *flattener) addInline(n ast.Node, depth int) {
 	if depth > maxDepth {
 		return
 	}
 	mark := -1
-	if k := marks(n); k != 0 {
+	if k := spanKindOf(n); k != 0 {
 		mark = len(f.spans)
-		f.spans, f.ends = append(f.spans, span{kind: k, at: f.b.Len(), to: f.target(n)}), append(f.ends, 0)
+		f.spans, f.ends = append(f.spans, span{kind: k, at: f.b.Len(), to: f.targetOf(n)}), append(f.ends, 0)
 	}
 	switch n := n.(type) {
 	case *ast.Text:
-		f.text(n)
+		f.addText(n)
 	case *ast.String:
 		f.b.Write(n.Value)
 	case *ast.AutoLink:
 		f.b.Write(n.Label(f.src))
 	case *ast.RawHTML:
 	case *ast.Image:
-		if !f.interrupts(n) {
+		if !f.interruptsSentence(n) {
 			break
 		}
 		had := f.b.Len()
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			f.inline(c, depth+1)
+			f.addInline(c, depth+1)
 		}
 		if strings.TrimSpace(f.b.String()[had:]) == "" {
 			f.b.WriteString(unseen)
@@ -90,7 +90,7 @@ func (f *flattener) inline(n ast.Node, depth int) {
 		}
 	default:
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			f.inline(c, depth+1)
+			f.addInline(c, depth+1)
 		}
 	}
 	if mark >= 0 {
@@ -101,9 +101,9 @@ func (f *flattener) inline(n ast.Node, depth int) {
 // unseen stands for an image without a text within a sentence.
 const unseen = "\uFFFC"
 
-// interrupts reports whether an image stands within a sentence, which lacks a word without it: behind
+// interruptsSentence reports whether an image stands within a sentence, which lacks a word without it: behind
 // the beginning of one, and in front of more on its line or behind a word that wants one.
-func (f *flattener) interrupts(n *ast.Image) bool {
+func (f *flattener) interruptsSentence(n *ast.Image) bool {
 	before := strings.TrimRight(f.b.String(), " ")
 	if ws := words(before); len(ws) == 0 || strings.ContainsAny(before[len(before)-1:], ".!?:;") {
 		return false
@@ -114,7 +114,7 @@ func (f *flattener) interrupts(n *ast.Image) bool {
 	return ok && len(bytes.TrimSpace(next.Segment.Value(f.src))) > 0
 }
 
-func (f *flattener) text(n *ast.Text) {
+func (f *flattener) addText(n *ast.Text) {
 	v := n.Segment.Value(f.src)
 	if !n.IsRaw() {
 		v = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(v)))
@@ -125,8 +125,8 @@ func (f *flattener) text(n *ast.Text) {
 	}
 }
 
-// target is where a link leads; of a URL that stands for itself it is its text.
-func (f *flattener) target(n ast.Node) string {
+// targetOf is where a link leads; of a URL that stands for itself it is its text.
+func (f *flattener) targetOf(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.Link:
 		return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(n.Destination))))
@@ -136,7 +136,7 @@ func (f *flattener) target(n ast.Node) string {
 	return ""
 }
 
-func marks(n ast.Node) spanKind {
+func spanKindOf(n ast.Node) spanKind {
 	switch n := n.(type) {
 	case *ast.Emphasis:
 		if n.Level >= 2 {
@@ -151,8 +151,8 @@ func marks(n ast.Node) spanKind {
 	return 0
 }
 
-// finish squeezes white space and moves the spans along.
-func (f *flattener) finish() run {
+// finishRun squeezes white space and moves the spans along.
+func (f *flattener) finishRun() run {
 	raw := f.b.String()
 	r := run{text: squeeze(raw)}
 	for i, s := range f.spans {
@@ -173,8 +173,8 @@ func squeeze(s string) string {
 	return strings.Join(strings.Fields(okf.Visible(strings.ToValidUTF8(s, ""))), " ")
 }
 
-// lead is the marked text a run begins with, and what follows its separator.
-func (r run) lead() (lead span, rest string, ok bool) {
+// splitLead is the marked text a run begins with, and what follows its separator.
+func (r run) splitLead() (lead span, rest string, ok bool) {
 	if len(r.spans) == 0 || r.spans[0].at != 0 {
 		return span{}, "", false
 	}
@@ -191,9 +191,9 @@ func (r run) lead() (lead span, rest string, ok bool) {
 	return lead, trimmed, inside && trimmed != ""
 }
 
-// sentences cuts text at full stops, question and exclamation marks that end a
+// splitSentences cuts text at full stops, question and exclamation marks that end a
 // sentence: not those of abbreviations, file names or versions.
-func sentences(text string) []string {
+func splitSentences(text string) []string {
 	var out []string
 	start := 0
 	for i := 0; i < len(text); i++ {
@@ -205,7 +205,7 @@ func sentences(text string) []string {
 		for end < len(text) && strings.IndexByte(`"')]`, text[end]) >= 0 {
 			end++
 		}
-		if end < len(text) && (text[end] != ' ' || text[end-1] == ')' && end+1 < len(text) && text[end+1] >= 'a' && text[end+1] <= 'z') || c == '.' && endsInAbbreviation(text[start:i]) || !opens(text[start:i], text[end:]) {
+		if end < len(text) && (text[end] != ' ' || text[end-1] == ')' && end+1 < len(text) && text[end+1] >= 'a' && text[end+1] <= 'z') || c == '.' && endsInAbbreviation(text[start:i]) || !opensSentence(text[start:i], text[end:]) {
 			continue
 		}
 		out = append(out, strings.TrimSpace(text[start:end]))
@@ -217,9 +217,9 @@ func sentences(text string) []string {
 	return out
 }
 
-// opens reports whether a sentence may begin at rest: with a small letter only
+// opensSentence reports whether a sentence may begin at rest: with a small letter only
 // behind a whole sentence, because names of programs have one.
-func opens(before, rest string) bool {
+func opensSentence(before, rest string) bool {
 	rest = strings.TrimLeft(rest, " ")
 	r, _ := utf8.DecodeRuneInString(rest)
 	return rest == "" || !unicode.IsLower(r) || len(strings.Fields(before)) >= 6 && !strings.HasSuffix(before, ".")
@@ -233,7 +233,7 @@ func endsInAbbreviation(before string) bool {
 
 // firstOf is the first sentence of text, "" of a text without one.
 func firstOf(text string) string {
-	if ss := sentences(text); len(ss) > 0 {
+	if ss := splitSentences(text); len(ss) > 0 {
 		return ss[0]
 	}
 	return ""
@@ -245,8 +245,8 @@ func firstSentence(text string) string {
 	return clip(strings.TrimRight(stripLabel(firstOf(text)), " :;,"), maxDescription)
 }
 
-// described is the first sentence of text where it stands alone, else "".
-func described(text string) string {
+// describeBy is the first sentence of text where it stands alone, else "".
+func describeBy(text string) string {
 	if !standsAlone(firstOf(text)) {
 		return ""
 	}
@@ -261,7 +261,7 @@ func standsAlone(sentence string) bool {
 	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) || pointing().MatchString(sentence) {
 		return false
 	}
-	if opening := strings.ToLower(sentence); sequels().MatchString(opening) || demonstrative(words(sentence)) {
+	if opening := strings.ToLower(sentence); sequels().MatchString(opening) || pointsAway(words(sentence)) {
 		return false
 	}
 	head, _, ok := strings.Cut(sentence, ", ")
@@ -282,9 +282,9 @@ func standsAlone(sentence string) bool {
 // sequels are the words that a sentence begins with which goes on from the one before it.
 var sequels = lazy(`^(?:finally|alternate?ly|first|firstly|second|secondly|third|next|now|again|still|instead|hence|consequently|accordingly|moreover|furthermore|besides|lastly|afterwards|meanwhile|as such|in (?:addition|both|either|other words|(?:this|that|these|such) ))\b`)
 
-// demonstrative reports whether words point to something that they do not name: "these tests", but
+// pointsAway reports whether words point to something that they do not name: "these tests", but
 // not "those who", nor "this repository", which every document stands in.
-func demonstrative(ws []string) bool {
+func pointsAway(ws []string) bool {
 	for i, w := range ws[:max(0, len(ws)-1)] {
 		next := ws[i+1]
 		if w == "these" || w == "those" && !in("who that whose with in of which", next) || w == "such" && next != "as" ||
@@ -303,35 +303,35 @@ var pointing = lazy(`(?i)(?:\bthe|\bas|\bsee|ed|own|ven|out|find|found) (?:above
 // not hold for …"; up to twice maxDescription long, so that no condition is cut off. ok tells
 // that text has the sentence.
 func withLimits(text, sentence string) (out string, ok bool) {
-	all := sentences(text)
+	all := splitSentences(text)
 	at := slices.IndexFunc(all, func(q string) bool { return q == sentence || strings.HasSuffix(sentence, ": "+q) })
 	out = stripLabel(sentence)
-	for i := at + 1; at >= 0 && i < len(all) && restricts(all[i]); i++ {
+	for i := at + 1; at >= 0 && i < len(all) && isRestriction(all[i]); i++ {
 		out += " " + all[i]
 	}
 	out = strings.TrimRight(out, " :;,")
-	if slices.ContainsFunc(words(out), conditional) {
+	if slices.ContainsFunc(words(out), isCondition) {
 		return clip(out, 2*maxDescription), at >= 0
 	}
 	return clip(out, maxDescription), at >= 0
 }
 
-// restricts reports whether a sentence takes back something of the one before it.
-func restricts(sentence string) bool {
+// isRestriction reports whether a sentence takes back something of the one before it.
+func isRestriction(sentence string) bool {
 	ws := words(sentence)
 	has := func(list string) bool { return slices.ContainsFunc(ws, func(w string) bool { return in(list, w) }) }
 	return len(ws) > 0 && (in("except exceptions exception exempt unless only excluding otherwise", ws[0]) ||
-		pronounFirst(sentence) && (slices.ContainsFunc(ws, conditional) || has("not doesn't doesn’t don't don’t") && has("apply hold required needed necessary")))
+		pronounFirst(sentence) && (slices.ContainsFunc(ws, isCondition) || has("not doesn't doesn’t don't don’t") && has("apply hold required needed necessary")))
 }
 
-// conditional reports whether a word begins a condition.
-func conditional(w string) bool { return in("unless except only if until provided without", w) }
+// isCondition reports whether a word begins a condition.
+func isCondition(w string) bool { return in("unless except only if until provided without", w) }
 
 // stripLabel takes "Note:" and the like off a sentence.
 func stripLabel(s string) string {
 	head, rest, ok := strings.Cut(s, ": ")
 	if ok && in("note tip tips important warning caution hint nb info attention", strings.ToLower(head)) {
-		return capital(rest)
+		return capitalize(rest)
 	}
 	return s
 }
@@ -355,10 +355,10 @@ func clip(s string, max int) string {
 }
 
 // words are the lower-case words of s: letters, digits and what joins them.
-func words(s string) []string { return spelling(strings.ToLower(s)) }
+func words(s string) []string { return splitWords(strings.ToLower(s)) }
 
-// spelling are the words of s as they stand there.
-func spelling(s string) []string {
+// splitWords are the words of s as they stand there.
+func splitWords(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("'’-._@/+#", r)
 	})
@@ -404,9 +404,9 @@ func wholeSlug(title string) string {
 	return strings.Trim(b.String(), "-")
 }
 
-// capital makes the first letter large, unless the word is a name with its own
+// capitalize makes the first letter large, unless the word is a name with its own
 // casing, a file, or too short to be told from a command: npm stays npm.
-func capital(s string) string {
+func capitalize(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	if len(first) < 4 && first == s || strings.ContainsFunc(first, func(r rune) bool { return !unicode.IsLower(r) && r != ',' && r != '\'' }) {
 		return s

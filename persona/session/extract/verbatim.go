@@ -48,8 +48,8 @@ func (e evidence) firstAltered() string {
 		l := letters(s)
 		return slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, l) })
 	}
-	file := string(e.doc.within(e.from, e.to))
-	for _, q := range e.reads() {
+	file := string(e.doc.linesWithin(e.from, e.to))
+	for _, q := range e.readsAs() {
 		name, text, labelled := strings.Cut(q.text, ": ")
 		if !holds(q.text) && !(labelled && holds(name) && holds(text)) || isRST(e.doc.path) && !inOrder(letters(q.text), letters(file)) {
 			return q.text
@@ -71,9 +71,9 @@ func inOrder(a, b string) bool {
 	return true
 }
 
-// announces is the end of what e quotes, where that only announces more, "" else.
-func (e evidence) announces() string {
-	all := e.reads()
+// announcesMore is the end of what e quotes, where that only announces more, "" else.
+func (e evidence) announcesMore() string {
+	all := e.readsAs()
 	if len(all) == 0 || all[len(all)-1].code {
 		return ""
 	}
@@ -92,18 +92,18 @@ type said struct {
 	code bool
 }
 
-// reads is what one reads who reads what e quotes: its markdown is read again for it.
-func (e evidence) reads() (out []said) {
+// readsAs is what one reads who reads what e quotes: its markdown is read again for it.
+func (e evidence) readsAs() (out []said) {
 	d := &document{src: []byte(strings.Join(renderAll(e.passage, func(string) string { return "x" }), "\n"))}
 	_ = ast.Walk(reader.Parser().Parse(text.NewReader(d.src)), func(n ast.Node, enter bool) (ast.WalkStatus, error) {
 		switch {
 		case !enter:
 		case n.Kind() == ast.KindFencedCodeBlock || n.Kind() == ast.KindCodeBlock:
-			for _, l := range d.text(n) {
+			for _, l := range d.codeLinesOf(n) {
 				out = append(out, said{l, true})
 			}
 		case n.FirstChild() != nil && n.FirstChild().Type() == ast.TypeInline:
-			out = append(out, said{text: d.run(n).text})
+			out = append(out, said{text: d.flattenRun(n).text})
 			return ast.WalkSkipChildren, nil
 		}
 		return ast.WalkContinue, nil

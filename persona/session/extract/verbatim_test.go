@@ -104,7 +104,7 @@ func TestCodeAndLinksStay(t *testing.T) {
 // TestAltered: what the lines do not hold word for word is found.
 func TestAltered(t *testing.T) {
 	t.Parallel()
-	d := parse(file{"a.md", []byte("# A\n\nYou **must** not [run](x.md) `a <b>` twice,\nunless told.\n\nElsewhere it may run.\n")})
+	d := parseDocument(file{"a.md", []byte("# A\n\nYou **must** not [run](x.md) `a <b>` twice,\nunless told.\n\nElsewhere it may run.\n")})
 	for text, want := range map[string]bool{
 		"You must not run a <b> twice, unless told.": false,
 		"You must run a <b> twice":                   true,
@@ -123,11 +123,11 @@ func TestAltered(t *testing.T) {
 // the others, and is named.
 func TestDoubtfulAtomsAreLeftOut(t *testing.T) {
 	t.Parallel()
-	d := parse(file{"a.md", []byte("# Terms\n\nSkeg\n: A small fin under the stern.\n")})
+	d := parseDocument(file{"a.md", []byte("# Terms\n\nSkeg\n: A small fin under the stern.\n")})
 	good := candidate{kind: term, title: "Skeg", about: "A small fin.", evidence: []evidence{{doc: d, from: 3, to: 4, passage: []block{{run: run{text: "Skeg: A small fin under the stern."}}}}}}
 	bad := candidate{kind: term, title: "Keel", about: "A large fin.", evidence: []evidence{{doc: d, from: 3, to: 4, passage: []block{{run: run{text: "Keel: A large fin."}}}}}}
 	tl := tally{docs: []*document{d}, kinds: map[string]int{}}
-	e, err := finish([]chosen{{candidate: bad}, {candidate: good}}, &tl, request())
+	e, err := finishEmission([]chosen{{candidate: bad}, {candidate: good}}, &tl, request())
 	if err != nil || len(e.Atoms) != 1 || e.Atoms[0].Atom.ID != okf.ID("skeg") {
 		t.Fatalf("%v, %v", spoken(e), err)
 	}

@@ -24,29 +24,33 @@ const (
 
 var signs = []sign{
 	// what its heading says
-	{-2, 3, func(t *traits) bool { _, is := gerund(t.first()); return is }},
-	{0, 2, func(t *traits) bool { return imperative(t.first()) && len(t.title) > 1 && !nounToo(t.first()) }},
-	{4, -6, func(t *traits) bool { return in("prefer avoid never always not no", t.first()) }},
-	{-2, 2, func(t *traits) bool {
-		return procedural(t.first()) || procedural(t.last()) || procedural(singular(t.last()))
+	{-2, 3, func(t *traits) bool { _, is := stemGerund(t.firstWord()); return is }},
+	{0, 2, func(t *traits) bool {
+		return isImperative(t.firstWord()) && len(t.title) > 1 && !nounToo(t.firstWord())
 	}},
-	{3, -2, func(t *traits) bool { return listing(strings.Join(t.title, " ")) }},
-	{0, 4, func(t *traits) bool { return affair(strings.Join(t.title, " ")) }},
-	{-1, 7, func(t *traits) bool { return affair(strings.Join(t.title, " ")) && t.acts > 2 && 2*t.acts >= t.all }},
+	{4, -6, func(t *traits) bool { return in("prefer avoid never always not no", t.firstWord()) }},
+	{-2, 2, func(t *traits) bool {
+		return isProcedural(t.firstWord()) || isProcedural(t.lastWord()) || isProcedural(singular(t.lastWord()))
+	}},
+	{3, -2, func(t *traits) bool { return promisesList(strings.Join(t.title, " ")) }},
+	{0, 4, func(t *traits) bool { return namesAffair(strings.Join(t.title, " ")) }},
+	{-1, 7, func(t *traits) bool {
+		return namesAffair(strings.Join(t.title, " ")) && t.acts > 2 && 2*t.acts >= t.all
+	}},
 	{0, 2, func(t *traits) bool { return t.s.parent != nil && activity(t.s.parent.title) }},
 	{0, -3, func(t *traits) bool { return t.s.level <= 1 && len(t.s.doc.sections) > 2 }},
 	{0, -4, func(t *traits) bool {
 		title := strings.Join(t.title, " ")
-		return !t.how && !activity(title) && !affair(title) && !t.s.remedy()
+		return !t.how && !activity(title) && !namesAffair(title) && !t.s.isRemedy()
 	}},
 	// where it stands
-	{5, -3, func(t *traits) bool { return t.s.doc.rulebook() }},
+	{5, -3, func(t *traits) bool { return t.s.doc.isRulebook() }},
 	{0, -8, func(t *traits) bool {
-		return t.commands == 0 && t.s.doc.has("style styleguide codestyle conventions standards guidance guidelines practice practices principles")
+		return t.commands == 0 && t.s.doc.hasWord("style styleguide codestyle conventions standards guidance guidelines practice practices principles")
 	}},
-	{2, 1, func(t *traits) bool { return t.s.doc.has(affairs) }},
+	{2, 1, func(t *traits) bool { return t.s.doc.hasWord(affairs) }},
 	{-1, 3, func(t *traits) bool { return t.s.doc.coded }},
-	{-1, 7, func(t *traits) bool { return t.s.remedy() }},
+	{-1, 7, func(t *traits) bool { return t.s.isRemedy() }},
 	{-1, 2, func(t *traits) bool { return t.s.doc.governs }},
 	// how it is laid out
 	{1, -3, func(t *traits) bool { return !t.stepped && !t.bulleted && t.commands == 0 }},
@@ -66,10 +70,10 @@ var signs = []sign{
 	{4, 0, func(t *traits) bool { return t.strongest >= 5 }},
 	{2, -3, func(t *traits) bool { return t.obliged > 1 }},
 	{3, 0, func(t *traits) bool {
-		return t.begin("never don't don’t avoid no always only prefer keep be not") > 0
+		return t.countBeginning("never don't don’t avoid no always only prefer keep be not") > 0
 	}},
-	{2, -2, func(t *traits) bool { return t.begin("we") > 0 }},
-	{2, 1, func(t *traits) bool { return t.begin("if when") > 0 }},
+	{2, -2, func(t *traits) bool { return t.countBeginning("we") > 0 }},
+	{2, 1, func(t *traits) bool { return t.countBeginning("if when") > 0 }},
 	{-1, 3, func(t *traits) bool { return t.orders > t.duties }},
 	{2, 4, func(t *traits) bool { return 2*t.orders >= t.all }},
 	{-3, 2, func(t *traits) bool { return 3*t.orders >= 2*t.all && t.all > 1 }},
@@ -79,10 +83,10 @@ var signs = []sign{
 	{2, 0, func(t *traits) bool { return 4*t.denials >= t.all }},
 	{2, 0, func(t *traits) bool { return 3*t.actors >= t.all }},
 	{-1, 2, func(t *traits) bool {
-		return t.begin("then next finally first afterwards once after now lastly second") > 0 || t.have("then afterwards")
+		return t.countBeginning("then next finally first afterwards once after now lastly second") > 0 || t.haveWord("then afterwards")
 	}},
 	{1, 2, func(t *traits) bool {
-		return t.says != nil && instruction(t.says[0]) && imperative(words(t.says[0])[0])
+		return t.says != nil && isInstruction(t.says[0]) && isImperative(words(t.says[0])[0])
 	}},
 	{-2, 2, func(t *traits) bool { return t.says != nil && pronounFirst(t.says[0]) }},
 	{0, -5, func(t *traits) bool {
@@ -108,7 +112,7 @@ type traits struct {
 	stepped, bulleted, links, program        bool
 }
 
-func (s *section) traits(ps []piece) *traits {
+func (s *section) readTraits(ps []piece) *traits {
 	t := &traits{s: s}
 	bare, how := howTo(sectionNumber().ReplaceAllString(s.subject(), ""))
 	bare, _, _ = strings.Cut(bare, " (")
@@ -116,9 +120,9 @@ func (s *section) traits(ps []piece) *traits {
 	for _, p := range ps {
 		t.strongest = max(t.strongest, p.weight)
 	}
-	bs := outermost(s.blocks)
+	bs := outermostOf(s.blocks)
 	if n := len(bs); n > 0 {
-		t.lines = bs[n-1].last() - bs[0].from + 1
+		t.lines = bs[n-1].lastLine() - bs[0].from + 1
 	}
 	for i, b := range bs {
 		switch {
@@ -131,22 +135,22 @@ func (s *section) traits(ps []piece) *traits {
 		case b.kind == bullets && len(b.items) > 1:
 			t.bulleted = true
 		}
-		t.read(b)
+		t.countBlock(b)
 	}
 	t.all = max(1, len(t.says))
 	for _, q := range t.says {
 		ws := words(q)
-		at, weight := obliging(ws)
+		at, weight := findDuty(ws)
 		if weight >= 2 {
 			t.duties++
 			if slices.ContainsFunc(ws[max(0, at-9):at], func(w string) bool { return personNoun(singular(strings.Trim(w, ".'’"))) }) {
 				t.obliged++
 			}
 		}
-		if _, w := strongestOf(customs, ws); s.doc.charters() && (w > 0 || weight >= 2) && speaksOfPeople(ws) {
+		if _, w := strongestOf(customs, ws); s.doc.isCharter() && (w > 0 || weight >= 2) && speaksOfPeople(ws) {
 			t.acts++
 		}
-		if ws[0] == "to" && len(ws) > 1 && imperative(ws[1]) {
+		if ws[0] == "to" && len(ws) > 1 && isImperative(ws[1]) {
 			t.aims++
 		}
 		if slices.ContainsFunc(ws, func(w string) bool { return in("not never no don't don’t shouldn't cannot can't avoid", w) }) {
@@ -155,7 +159,7 @@ func (s *section) traits(ps []piece) *traits {
 		if slices.ContainsFunc(ws[:min(4, len(ws))], func(w string) bool { return !in("you we i they who one", w) && personNoun(singular(w)) }) {
 			t.actors++
 		}
-		if instruction(q) && imperative(ws[0]) || ifThen(q) {
+		if isInstruction(q) && isImperative(ws[0]) || ifThen(q) {
 			t.orders++
 			t.deeds++
 		}
@@ -178,12 +182,12 @@ func (b block) isProgram() bool {
 
 var program = lazy(`^\s*(?:>>> |import \w|from [\w.]+ import |def \w|class \w|@\w|const \w+ =|func \w|(?:GET|POST|PUT|PATCH|DELETE) /)`)
 
-// read counts what stands in a block, and in its items.
-func (t *traits) read(b block) {
+// countBlock counts what stands in a block, and in its items.
+func (t *traits) countBlock(b block) {
 	if b.kind == code {
 		t.code++
 		t.program = t.program || b.isProgram()
-		if n := len(shell(b)); n > 0 {
+		if n := len(shellCommands(b)); n > 0 {
 			t.commands++
 			t.orders++
 			t.deeds += n
@@ -195,7 +199,7 @@ func (t *traits) read(b block) {
 	if slices.ContainsFunc(b.run.spans, func(sp span) bool { return sp.kind == codeSpan }) {
 		t.coded++
 	}
-	for _, q := range sentences(b.run.text) {
+	for _, q := range splitSentences(b.run.text) {
 		if len(words(q)) > 0 {
 			t.says = append(t.says, q)
 		}
@@ -204,15 +208,15 @@ func (t *traits) read(b block) {
 		return
 	}
 	for _, it := range b.items {
-		t.read(block{kind: paragraph, run: it.run})
+		t.countBlock(block{kind: paragraph, run: it.run})
 		for _, x := range it.below {
-			t.read(x)
+			t.countBlock(x)
 		}
 	}
 }
 
-// weight is what the signs of t count for a policy and for a process, above what they must.
-func (t *traits) weight() (asPolicy, asProcess int) {
+// weighSigns is what the signs of t count for a policy and for a process, above what they must.
+func (t *traits) weighSigns() (asPolicy, asProcess int) {
 	asPolicy, asProcess = -minPolicy, -minProcess
 	for _, s := range signs {
 		if s.shown(t) {
@@ -222,23 +226,23 @@ func (t *traits) weight() (asPolicy, asProcess int) {
 	return asPolicy, asProcess
 }
 
-// ordered reports whether the sentences of t say what comes after what, and when.
-func (t *traits) ordered() bool {
-	return t.begin("to if when once then next finally first after afterwards before now lastly second") > 0 || t.have("then afterwards")
+// tellsOrder reports whether the sentences of t say what comes after what, and when.
+func (t *traits) tellsOrder() bool {
+	return t.countBeginning("to if when once then next finally first after afterwards before now lastly second") > 0 || t.haveWord("then afterwards")
 }
 
-func (t *traits) first() string { return t.word(0) }
-func (t *traits) last() string  { return t.word(len(t.title) - 1) }
+func (t *traits) firstWord() string { return t.wordAt(0) }
+func (t *traits) lastWord() string  { return t.wordAt(len(t.title) - 1) }
 
-func (t *traits) word(i int) string {
+func (t *traits) wordAt(i int) string {
 	if i < 0 || i >= len(t.title) {
 		return ""
 	}
 	return t.title[i]
 }
 
-// begin counts the sentences that begin with one of these words.
-func (t *traits) begin(list string) (n int) {
+// countBeginning counts the sentences that begin with one of these words.
+func (t *traits) countBeginning(list string) (n int) {
 	for _, q := range t.says {
 		if in(list, words(q)[0]) {
 			n++
@@ -247,8 +251,8 @@ func (t *traits) begin(list string) (n int) {
 	return n
 }
 
-// have reports whether a sentence has one of these words.
-func (t *traits) have(list string) bool {
+// haveWord reports whether a sentence has one of these words.
+func (t *traits) haveWord(list string) bool {
 	return slices.ContainsFunc(t.says, func(q string) bool {
 		return slices.ContainsFunc(words(q), func(w string) bool { return in(list, w) })
 	})

@@ -15,18 +15,18 @@ const maxOpening = 4
 // limits them before and behind, the opening too where alone tells that nothing else cites it; of
 // a short section all. A section of more than maxRules lines is quoted place by place.
 func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
-	bs := outermost(s.blocks)
-	last := bs[len(bs)-1].last()
+	bs := outermostOf(s.blocks)
+	last := bs[len(bs)-1].lastLine()
 	cited, all := 0, 0
 	for _, b := range bs {
-		n := b.last() - b.from + 1
+		n := b.lastLine() - b.from + 1
 		all += n
 		if slices.ContainsFunc(ps, func(p piece) bool { return p.from <= b.from && b.from <= p.to }) {
 			cited += n
 		}
 	}
-	if first := bs[0].from; last-first < shortRules && !s.shows() && 2*cited >= all {
-		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passage(first, last)}}
+	if first := bs[0].from; last-first < shortRules && !s.showsCode() && 2*cited >= all {
+		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passageBetween(first, last)}}
 	}
 	var out []evidence
 	for _, p := range ps {
@@ -42,17 +42,17 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 	for i := range out {
 		e := &out[i]
 		for _, b := range bs {
-			if b.from > e.to && b.kind == paragraph && restricts(b.run.text) && b.last()-e.from < maxRules {
-				e.to = b.last()
+			if b.from > e.to && b.kind == paragraph && isRestriction(b.run.text) && b.lastLine()-e.from < maxRules {
+				e.to = b.lastLine()
 			}
 		}
 		for k := slices.IndexFunc(bs, func(b block) bool { return b.from == e.from }); k > 0 && bs[k].refersTo(bs[k-1]) && e.to-bs[k-1].from < maxRules; k-- {
 			e.from = bs[k-1].from
 		}
-		if alone && len(out) == 1 && last-bs[0].from < shortRules && !s.shows() && 4*(e.to-e.from) >= 3*(last-bs[0].from) {
+		if alone && len(out) == 1 && last-bs[0].from < shortRules && !s.showsCode() && 4*(e.to-e.from) >= 3*(last-bs[0].from) {
 			e.from, e.to = bs[0].from, last // but for a line at its end
 		}
-		e.passage = s.passage(e.from, e.to)
+		e.passage = s.passageBetween(e.from, e.to)
 	}
 	return out
 }
@@ -61,9 +61,9 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 // stands above it, or with "the" and a word of it; or is the list that it leads up to.
 func (b block) refersTo(before block) bool {
 	if b.kind != paragraph {
-		return len(b.items) > 0 && before.kind == paragraph && leads(before)
+		return len(b.items) > 0 && before.kind == paragraph && leadsUp(before)
 	}
 	first := firstOf(b.run.text)
 	ws := words(first)
-	return !leads(b) && (pronounFirst(first) || pointing().MatchString(first) || ws[0] == "the" && len(ws) > 1 && strings.Contains(strings.ToLower(before.run.text), ws[1][:min(7, len(ws[1]))]))
+	return !leadsUp(b) && (pronounFirst(first) || pointing().MatchString(first) || ws[0] == "the" && len(ws) > 1 && strings.Contains(strings.ToLower(before.run.text), ws[1][:min(7, len(ws[1]))]))
 }

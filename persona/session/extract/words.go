@@ -25,9 +25,9 @@ func in(list, w string) bool {
 	}
 }
 
-// boilerplate names the headings whose own text is about the document and not
+// isBoilerplate names the headings whose own text is about the document and not
 // about the world.
-func boilerplate(title string) bool {
+func isBoilerplate(title string) bool {
 	switch t := strings.ToLower(strings.Trim(title, " ?!.:")); t {
 	case "table of contents", "contents", "toc", "see also", "next steps", "what's next", "what next", "further reading", "related",
 		"related work", "read more", "learn more", "more information", "quick links", "useful links", "getting help", "release notes",
@@ -44,8 +44,8 @@ func boilerplate(title string) bool {
 	}
 }
 
-// label names what bold words in a list say about the text and not of the world.
-func label(title string) bool {
+// isLabel names what bold words in a list say about the text and not of the world.
+func isLabel(title string) bool {
 	t := strings.ToLower(title)
 	if first, _, _ := strings.Cut(t, " "); in("step phase part section chapter figure table note option example case day week rule tip stage level", first) {
 		return true
@@ -64,8 +64,8 @@ func label(title string) bool {
 		"i you he she it we they this that these those there here its their", t)
 }
 
-// imperative reports whether w is a verb that instructions begin with.
-func imperative(w string) bool {
+// isImperative reports whether w is a verb that instructions begin with.
+func isImperative(w string) bool {
 	return in("accept activate add adjust allow announce append apply approve archive ask assign attach attempt audit authenticate "+
 		"authorize avoid back backup begin boot branch browse build bump calculate call cancel capture carry change check choose "+
 		"clean clear click clone close collect commit compare compile complete configure confirm connect consider contact convert "+
@@ -94,9 +94,9 @@ func nounToo(w string) bool {
 		"document request search email review track trigger trace work place mark measure query page end limit block patch vote empty", w)
 }
 
-// gerund returns the stem of a verb's -ing form: "opening" → "open",
+// stemGerund returns the stem of a verb's -ing form: "opening" → "open",
 // "running" → "run". Nouns that only look like one are not.
-func gerund(w string) (stem string, ok bool) {
+func stemGerund(w string) (stem string, ok bool) {
 	if len(w) < 5 || !strings.HasSuffix(w, "ing") || in("string thing things setting settings warning during nothing something everything "+
 		"anything king ring spring pricing logging routing caching styling theming naming typing formatting heading bring sing wing "+
 		"ceiling morning evening meeting engineering marketing beijing missing existing following remaining working outstanding "+
@@ -111,8 +111,8 @@ func gerund(w string) (stem string, ok bool) {
 	return stem, true
 }
 
-// procedural reports whether a heading's word names something done in steps.
-func procedural(w string) bool {
+// isProcedural reports whether a heading's word names something done in steps.
+func isProcedural(w string) bool {
 	return in("process procedure workflow runbook playbook checklist release deployment installation setup upgrade migration rollback "+
 		"recovery onboarding offboarding rollout handover backup restore provisioning bootstrap", w)
 }
@@ -152,9 +152,9 @@ func shellWord(w string) bool {
 		"if you the this to for see note", w)
 }
 
-// name reports whether a title can name a thing: short, with a letter, not a
+// canName reports whether a title can name a thing: short, with a letter, not a
 // sentence, not an option, not code.
-func name(title string, code bool) bool {
+func canName(title string, code bool) bool {
 	ws := strings.Fields(title)
 	switch {
 	case len(ws) == 0, len(ws) > 6, len(title) > 60, !strings.ContainsFunc(title, unicode.IsLetter):
@@ -163,19 +163,19 @@ func name(title string, code bool) bool {
 		return false
 	case strings.HasSuffix(title, ".") && len(ws) > 1, strings.Contains(title, "://"), strings.Contains(title, ". "):
 		return false
-	case code && !filename(title):
+	case code && !isFilename(title):
 		return false
 	}
-	return !label(title) && hasBalancedBrackets(title)
+	return !isLabel(title) && hasBalancedBrackets(title)
 }
 
 func hasBalancedBrackets(s string) bool {
 	return strings.Count(s, "(") == strings.Count(s, ")") && !strings.HasSuffix(s, "()")
 }
 
-// filename reports whether s is a file by its looks: one word with a known
+// isFilename reports whether s is a file by its looks: one word with a known
 // extension or a well-known name.
-func filename(s string) bool {
+func isFilename(s string) bool {
 	if strings.ContainsAny(s, " ()<>*:,;=$") || strings.HasPrefix(s, "http") || len(s) > 60 {
 		return false
 	}
@@ -188,15 +188,15 @@ func filename(s string) bool {
 		"svg png xlsx docx mjs cjs npmrc gitignore npmignore editorconfig dockerignore mod sum", base[dot+1:]) && len(base) > 2
 }
 
-// definable reports whether s reads as a definition: at least four words, and
+// isDefinition reports whether s reads as a definition: at least four words, and
 // not an instruction.
-func definable(s string) bool {
+func isDefinition(s string) bool {
 	ws := words(s)
-	return len(ws) >= 4 && !imperative(ws[0]) && !strings.HasSuffix(s, "?") && !strings.HasPrefix(s, "|")
+	return len(ws) >= 4 && !isImperative(ws[0]) && !strings.HasSuffix(s, "?") && !strings.HasPrefix(s, "|")
 }
 
-// proper reports whether s begins with a capital letter.
-func proper(s string) bool {
+// isCapitalized reports whether s begins with a capital letter.
+func isCapitalized(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.IsUpper(r)
 }
