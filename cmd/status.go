@@ -310,7 +310,7 @@ func (s boardStatus) statusPage() string {
 		b.line("failover", "%s: %s", h.State, h.Why())
 	}
 	if len(s.Dirty) > 0 {
-		b.line("dirty", "%s not committed, first %s; commit before odd drain", countNoun(len(s.Dirty), "changed path"), s.Dirty[0])
+		b.line("dirty", "%s that odd drain reads, not committed, first %s; commit before odd drain", countNoun(len(s.Dirty), "changed path"), s.Dirty[0])
 	}
 	if s.Drift != nil {
 		b.line("drift", "%s; odd check names them; odd gate decay files one task that reads them again, but for atoms that a person verified", s.Drift)

@@ -16,6 +16,15 @@ import (
 // titleWords is how many words a title may have.
 const titleWords = 12
 
+// FitTitle returns a title as Lint wants it. The content then begins with a title that was longer.
+func FitTitle(title, content string) (string, string) {
+	words := splitWords(title)
+	if len(words) <= titleWords {
+		return title, content
+	}
+	return strings.Join(words[:titleWords], " ") + "…", title + ". " + content
+}
+
 // Lint is Parse with the conventions of journals. A wrong file name or header is an error. A title of more than
 // twelve words is a warning, and so is a quality that is inconsistent or differs from the computed one. name is the
 // file's path, of which the last part counts.

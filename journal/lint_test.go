@@ -27,6 +27,17 @@ func lint(t *testing.T, name string, b []byte) []string {
 	return out
 }
 
+func TestFitTitle(t *testing.T) {
+	for title, want := range map[string][2]string{
+		"a b c d e f g h i j k l":   {"a b c d e f g h i j k l", "x"},
+		"a b c d e f g h i j k l m": {"a b c d e f g h i j k l…", "a b c d e f g h i j k l m. x"},
+	} {
+		if short, content := FitTitle(title, "x"); short != want[0] || content != want[1] {
+			t.Errorf("%s: %q, %q", title, short, content)
+		}
+	}
+}
+
 func TestLint(t *testing.T) {
 	t.Parallel()
 	const file = "journal/2026-03-02-ann.tsv"

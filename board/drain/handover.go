@@ -257,7 +257,8 @@ func (rec recorder) addRemarks(p *draft, c *claim, w *work) {
 	for _, n := range w.emission.Notes {
 		err := types.Known(journal.Entry{Type: n.Type, Facet: n.Facet})
 		if err == nil {
-			err = p.tellJournal(n.Type, n.Facet, quoteText(n.Title), quoteText(n.Content))
+			title, content := journal.FitTitle(quoteText(n.Title), quoteText(n.Content))
+			err = p.tellJournal(n.Type, n.Facet, title, content)
 		}
 		if err != nil {
 			rec.say(fmt.Sprintf("%s: a note of the session is not in the journal: %v", c.task.ID, err))
