@@ -113,7 +113,7 @@ func (v *view) newRereadTask(ctx context.Context) (okf.Atom, error) {
 	if len(ids) == 0 || len(docs) == 0 {
 		return okf.Atom{}, nil
 	}
-	filed := fmt.Sprintf("Filed for the sources %s.", gate.Digest(append(ids, docs...)))
+	filed := fmt.Sprintf("Filed for %s (state %s).", firstOf(docs), gate.Digest(append(ids, docs...)))
 	role := ""
 	for _, t := range v.allTasks() {
 		switch {

@@ -158,7 +158,7 @@ func (m *merger) judgeUpdate(c candidate) (Effect, string) {
 	case agent && c.prior.Tier() == okf.HumanReviewed:
 		return Guarded, "a person verified it"
 	case agent && c.Base == "":
-		return Conflict, "it exists already, and the agent did not say which version it changes (base=BLOB)"
+		return Conflict, "the file is there already, and the agent proposed it as new (no base=BLOB); what is there stays"
 	case c.Base != "" && c.Base != c.prior.Blob:
 		return Conflict, fmt.Sprintf("it changed since the agent read it (blob %s)", c.Base)
 	case agent && out != "":

@@ -78,7 +78,7 @@ func TestMergeEffects(t *testing.T) {
 		{"fewer keys are no change", cms, "---\ntype: system\nid: cms\n---\n", base, Unchanged, ""},
 		{"another order of keys", cms, "---\nid: cms\nuses: [disk]\ntitle: CMS\ntype: system\n---\nKeeps articles.  \n\n", "", Unchanged, ""},
 		{"a change against the current blob", cms, with("Keeps", "Holds"), base, Updated, ""},
-		{"a change against no blob", cms, with("Keeps", "Holds"), "", Conflict, "it exists already, and the agent did not say which version it changes (base=BLOB)"},
+		{"a change against no blob", cms, with("Keeps", "Holds"), "", Conflict, "the file is there already, and the agent proposed it as new (no base=BLOB); what is there stays"},
 		{"a change against an older blob", cms, with("Keeps", "Holds"), "abc", Conflict, "it changed since the agent read it (blob abc)"},
 		{"an update of nothing", "", cms, "abc", Conflict, "it changes blob abc of an atom that does not exist"},
 		{"deprecated", with("title", "status: deprecated\ntitle"), with("Keeps", "Holds"), "*", Guarded, "deprecated"},
