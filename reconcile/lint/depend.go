@@ -214,9 +214,10 @@ func readGoMod(b []byte) (manifest, error) {
 		if f.Module != nil && r.New.Version == "" && path.Join(majorOf(f.Module.Mod.Path), r.New.Path) == majorOf(r.Old.Path) && strings.HasPrefix(r.New.Path, ".") {
 			continue // another module of the repository, where its path says that it stands
 		}
-		if r.New.Path == r.Old.Path {
+		asked := module.Version{Path: r.Old.Path, Version: m.requires[r.Old.Path].version}
+		if r.New.Path == r.Old.Path && (r.Old.Version == "" || r.Old == asked) && slices.ContainsFunc(f.Require, func(q *modfile.Require) bool { return q.Mod == asked }) {
 			m.requires[r.Old.Path] = dependency{r.New.Version, r.Syntax.Start.Line}
-			continue // another version of the same module
+			continue // another version of a module in the version that is asked for, and no replace before it
 		}
 		what := strings.TrimSpace(r.Old.String() + " => " + r.New.String())
 		m.other["replace "+what] = foundLine{"dependency_replace", "replaces a module with other code: " + what, r.Syntax.Start.Line}

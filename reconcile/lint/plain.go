@@ -64,10 +64,12 @@ func indentedRoutines(lines []string) map[string]routine {
 
 func bracedRoutines(lines []string) map[string]routine {
 	out := map[string]routine{}
-	name, depth, base := "", 0, 0
+	name, depth, base, comment := "", 0, 0, false
 	for i, l := range lines {
 		text := strings.TrimSpace(l)
-		if text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "* ") || strings.HasPrefix(text, "/*") && strings.HasSuffix(text, "*/") {
+		inside := comment && strings.HasPrefix(text, "* ") // else it is a generator
+		comment = (comment || strings.HasPrefix(text, "/*")) && !strings.Contains(text, "*/")
+		if text == "" || inside || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*") && strings.HasSuffix(text, "*/") {
 			continue // brackets of a comment open nothing
 		}
 		if name == "" && strings.HasSuffix(text, "{") && !controls().MatchString(l) {
