@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -157,12 +158,7 @@ func (f Filing) buildBody() string {
 }
 
 func hasApprovalTag(tags []string) bool {
-	for _, t := range tags {
-		if strings.HasPrefix(t, "approved-") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tags, func(t string) bool { return strings.HasPrefix(t, "approved-") })
 }
 
 func toAny(list []string) []any {

@@ -63,8 +63,7 @@ func yamlProblem(src []byte, err error) *Problem {
 		err = all.Errors[0]
 	}
 	line, msg := 1, err.Error()
-	var one *yaml.LoadError
-	if errors.As(err, &one) {
+	if one, ok := errors.AsType[*yaml.LoadError](err); ok {
 		msg = strings.TrimPrefix(one.Message, "yaml: ")
 		if one.ContextMsg != "" {
 			msg = one.ContextMsg + ": " + msg

@@ -204,8 +204,7 @@ func readFile(f fs.FS, file string) ([]byte, *Problem) {
 }
 
 func unreadableProblem(err error) *Problem {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return newProblem(1, codeUnreadable, fmt.Sprintf("cannot be read: %v", err), "check its permissions")

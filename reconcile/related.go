@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,8 +24,8 @@ var mirrorForm = sync.OnceValue(func() *regexp.Regexp {
 // nothing but links to atoms. related starts with the blank lines before the heading.
 func cutRelated(body string) (own, related string) {
 	lines := strings.SplitAfter(body, "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		l := strings.TrimRight(lines[i], " \t\n")
+	for i, line := range slices.Backward(lines) {
+		l := strings.TrimRight(line, " \t\n")
 		if l == relatedHeading {
 			own = strings.TrimRight(strings.Join(lines[:i], ""), "\n")
 			if own != "" {

@@ -38,8 +38,7 @@ func (es Errors) Error() string {
 
 // syntaxError is the error of a file that is not TOML.
 func syntaxError(file string, b []byte, err error) Error {
-	var pe toml.ParseError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[toml.ParseError](err); ok {
 		return Error{file, faultLine(pe, b), rewordTOMLError(pe.Message)}
 	}
 	return Error{file, 1, strings.TrimPrefix(err.Error(), "toml: ")}

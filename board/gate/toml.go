@@ -41,8 +41,7 @@ func ParseLease(name string, b []byte) (File, error) {
 	md, err := toml.Decode(string(b), &top)
 	if err != nil {
 		line, text := 1, strings.TrimPrefix(err.Error(), "toml: ")
-		var pe toml.ParseError
-		if errors.As(err, &pe) {
+		if pe, ok := errors.AsType[toml.ParseError](err); ok {
 			line, text = 1+bytes.Count(b[:min(max(pe.Position.Start, 0), len(b))], []byte("\n")), pe.Message
 		}
 		return File{}, &Malformed{true, []string{fmt.Sprintf("%s:%d: %s", name, line, text)}}

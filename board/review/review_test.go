@@ -41,8 +41,7 @@ func person(t *testing.T) Human {
 }
 
 func code(err error) string {
-	var r *Refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*Refusal](err); ok {
 		return r.Code
 	}
 	return ""

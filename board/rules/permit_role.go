@@ -78,12 +78,9 @@ func namesRole(name, role string, atoms []*okf.Atom) bool {
 	if plain(name) == role {
 		return true
 	}
-	for _, a := range atoms {
-		if name == string(a.ID) || name == a.URI && name != "" || strings.TrimSuffix(strings.TrimPrefix(name, "/"), ".md") == strings.TrimSuffix(a.Path, ".md") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(atoms, func(a *okf.Atom) bool {
+		return name == string(a.ID) || name == a.URI && name != "" || strings.TrimSuffix(strings.TrimPrefix(name, "/"), ".md") == strings.TrimSuffix(a.Path, ".md")
+	})
 }
 
 // unlessUnanchored returns why if the history had an anchored run before this commit, and "" if not.

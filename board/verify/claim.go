@@ -70,10 +70,8 @@ func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo
 // visitRunCommits calls look with the commits of a run that name the task until look has enough. It starts with the
 // commits already indexed and then reads older ones.
 func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enough bool)) {
-	for _, c := range h.acts[[2]string{run, task}] {
-		if look(c) {
-			return
-		}
+	if slices.ContainsFunc(h.acts[[2]string{run, task}], look) {
+		return
 	}
 	for {
 		c, more := h.nextOlder()

@@ -141,8 +141,7 @@ func (h *history) ReadLaw(oid repo.OID, before *config.Config) *config.Config {
 		return law
 	}
 	law, err := config.Parse("odd.toml", h.Blob(blob))
-	var newer *config.Newer
-	if errors.As(err, &newer) {
+	if _, ok := errors.AsType[*config.Newer](err); ok {
 		must(fmt.Errorf("commit %s: %w", rules.ShortID(string(oid)), err))
 	}
 	if err != nil {

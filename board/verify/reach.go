@@ -59,12 +59,7 @@ func (h *history) isWaitingNow(p repo.OID) bool {
 	if len(h.tips) == 0 {
 		return p == last.OID || string(p) == rules.Trailer(last, "Odd-Proposal")
 	}
-	for _, tip := range h.tips {
-		if h.IsAncestor(p, tip) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(h.tips, func(tip repo.OID) bool { return h.IsAncestor(p, tip) })
 }
 
 // IsAncestor reports whether a is b or an ancestor of b. Inside the range it uses the commits already read, elsewhere

@@ -92,12 +92,7 @@ func (p *packedRefs) listRefs(folder string) (us []RefUpdate, ok bool) {
 
 // isSharedRef reports whether all work trees share a ref of this name.
 func isSharedRef(name string) bool {
-	for _, prefix := range []string{"refs/heads/", "refs/odd/", "refs/remotes/", "refs/tags/"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"refs/heads/", "refs/odd/", "refs/remotes/", "refs/tags/"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // readPacked returns the content of packed-refs. Git replaces that file by renaming a new one.

@@ -103,8 +103,7 @@ func (k *scratchScan) addUnreadable(p string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	k.addUnfit(p, UnfitUnreadable, "cannot be read: %v", err)

@@ -95,10 +95,8 @@ func (c *checkout) isUnfiltered(ctx context.Context) bool {
 			return false
 		}
 	}
-	for _, key := range []string{"core.attributesfile", "core.eol", "core.worktree", "core.fsync", "core.fsyncmethod"} {
-		if s.isSet(key) {
-			return false
-		}
+	if slices.ContainsFunc([]string{"core.attributesfile", "core.eol", "core.worktree", "core.fsync", "core.fsyncmethod"}, s.isSet) {
+		return false
 	}
 	return !slices.ContainsFunc(r.listAttributeFiles(s), func(p string) bool { _, err := os.Stat(p); return !isMissing(err) }) && r.hasNoReplacement()
 }

@@ -165,8 +165,7 @@ func (f FS) rootFor(op, name string) (rootDir, error) {
 }
 
 func nameError(op, name string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return &fs.PathError{Op: op, Path: name, Err: err}

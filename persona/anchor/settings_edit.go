@@ -152,8 +152,8 @@ func (s settings) deleteMember(path []int) []byte {
 	for _, i := range path[:len(path)-1] {
 		chain = append(chain, chain[len(chain)-1].Members[i].Value)
 	}
-	for k := len(path) - 1; k >= 0; k-- {
-		n, i := chain[k], path[k]
+	for k, p := range slices.Backward(path) {
+		n, i := chain[k], p
 		switch {
 		case i > 0:
 			return slices.Concat(s.b[:n.Members[i-1].Value.To], s.b[n.Members[i].Value.To:])

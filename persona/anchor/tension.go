@@ -174,12 +174,7 @@ func looksLikeTension(line string) bool {
 	if tensionOrdinal().MatchString(line) {
 		return true
 	}
-	for _, mark := range []string{"⇌", "<->", "CTX:", "TRIGGER"} {
-		if strings.Contains(line, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"⇌", "<->", "CTX:", "TRIGGER"}, func(mark string) bool { return strings.Contains(line, mark) })
 }
 
 // truncate shortens what is quoted back.

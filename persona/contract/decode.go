@@ -118,8 +118,7 @@ func (d *decoder) parseMapping(src []byte) *yaml.Node {
 	var doc yaml.Node
 	if err := yaml.Load(src, &doc); err != nil {
 		line, msg := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-		var one *yaml.LoadError
-		if errors.As(err, &one) {
+		if one, ok := errors.AsType[*yaml.LoadError](err); ok {
 			line, msg = max(one.Mark.Line, 1), strings.TrimPrefix(one.Message, "yaml: ")
 		}
 		last := bytes.Count(src, []byte("\n")) + 1

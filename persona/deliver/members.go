@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -135,12 +136,7 @@ func (m member) isLacking() bool {
 	case m.need == "said":
 		return *m.list == nil
 	}
-	for _, s := range *m.list {
-		if !Blank(s) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(*m.list, func(s string) bool { return !Blank(s) })
 }
 
 // Blank reports a text in which there is nothing to read: spaces, marks on

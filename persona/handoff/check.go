@@ -40,8 +40,7 @@ func Unreadable(g *okf.Graph) []okf.Problem {
 	var out []okf.Problem
 	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
 		_, err := Read(a)
-		var ps Problems
-		if errors.As(err, &ps) {
+		if ps, ok := errors.AsType[Problems](err); ok {
 			out = append(out, ps...)
 		}
 	}

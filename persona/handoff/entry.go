@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -71,12 +72,7 @@ func countMet(d deliver.Deliverable) string {
 }
 
 func acceptsAll(d deliver.Deliverable) bool {
-	for _, f := range d.Findings.Findings {
-		if f.Disposition != deliver.Accept {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(d.Findings.Findings, func(f deliver.Finding) bool { return f.Disposition != deliver.Accept })
 }
 
 // runs matches the name of a run's journal file.

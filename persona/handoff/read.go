@@ -211,8 +211,7 @@ func (r *reader) readBlock(schema string) {
 
 func (r *reader) readObject(schema string, b okf.CodeBlock) {
 	d, err := deliver.Decode(schema, []byte(b.Text))
-	var ps deliver.Problems
-	if errors.As(err, &ps) {
+	if ps, ok := errors.AsType[deliver.Problems](err); ok {
 		for _, p := range ps {
 			text := p.Message
 			if p.At != "" {
@@ -244,8 +243,7 @@ func (r *reader) decode(schema string, keys []string) deliver.Deliverable {
 	}
 	b.WriteByte('}')
 	d, err := deliver.Decode(schema, b.Bytes())
-	var ps deliver.Problems
-	if errors.As(err, &ps) {
+	if ps, ok := errors.AsType[deliver.Problems](err); ok {
 		for _, p := range ps {
 			key := p.At[:len(p.At)-len(strings.TrimLeft(p.At, "abcdefghijklmnopqrstuvwxyz_"))]
 			r.addProblem(r.values[key].line, p.At+": "+p.Message, "")

@@ -115,8 +115,7 @@ func New(w World) *sdk.Server {
 func cleanErrors(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		out, err := next(ctx, method, req)
-		var e *jsonrpc.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 			return nil, cleanFault(e)
 		}
 		return out, err

@@ -216,16 +216,14 @@ func conceptPath(p string) bool {
 }
 
 func atomLine(err error) int {
-	var p okf.Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[okf.Problem](err); ok {
 		return p.Line
 	}
 	return 1
 }
 
 func atomMessage(err error) string {
-	var p okf.Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[okf.Problem](err); ok {
 		return p.Message
 	}
 	return err.Error()

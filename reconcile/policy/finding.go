@@ -117,8 +117,7 @@ func refuseFor(code, before string, found []Finding, say func(Finding) string) *
 
 // CodeOf returns the code of a refusal, "" of any other error.
 func CodeOf(err error) string {
-	var no *Refusal
-	if errors.As(err, &no) {
+	if no, ok := errors.AsType[*Refusal](err); ok {
 		return no.Code
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -77,12 +78,7 @@ var (
 )
 
 func anyName(names []string, is func(string) bool) bool {
-	for _, n := range names {
-		if is(n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, is)
 }
 
 // CheckPath lists every reason why p is no path of a file in a repository, judged

@@ -18,12 +18,7 @@ type word struct {
 }
 
 func (w word) is(any ...string) bool {
-	for _, a := range any {
-		if w.known && w.text == a {
-			return true
-		}
-	}
-	return false
+	return w.known && slices.Contains(any, w.text)
 }
 
 // readWord reads a word of the shell. The folder names a shell always has a
@@ -267,19 +262,13 @@ func (p *parsed) parseCluster(letters, takes string, rest []word) int {
 
 // hasLongFlag reports whether a long flag, which may be shortened, is one of names.
 func hasLongFlag(given string, names []string) bool {
-	for _, n := range names {
-		if given != "" && strings.HasPrefix(n, given) {
-			return true
-		}
-	}
-	return false
+	return given != "" && slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, given) })
 }
 
 // option returns the last of the flags of these names. A long name may have
 // been shortened.
 func (p parsed) option(names ...string) (option, bool) {
-	for i := len(p.options) - 1; i >= 0; i-- {
-		o := p.options[i]
+	for _, o := range slices.Backward(p.options) {
 		for _, n := range names {
 			if o.name == n || len(n) > 1 && len(o.name) > 1 && strings.HasPrefix(n, o.name) {
 				return o, true

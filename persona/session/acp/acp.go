@@ -124,8 +124,7 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 		}
 	}
 	l, err := s.startAgent(ctx, desk, r)
-	var unheld *cage.Unheld
-	if errors.As(err, &unheld) {
+	if _, ok := errors.AsType[*cage.Unheld](err); ok {
 		return session.Emission{}, fmt.Errorf("substrate acp: %w", err)
 	}
 	if err != nil {
@@ -217,8 +216,7 @@ func (t *talk) signEmission(ctx context.Context, e session.Emission, held string
 	if why := session.Interruption(ctx); why != "" {
 		e = session.Fail(why, "")
 	}
-	var full *cage.Full
-	if errors.As(ended, &full) {
+	if _, ok := errors.AsType[*cage.Full](ended); ok {
 		e = session.Fail(session.DiskFull, ended.Error())
 	}
 	if e.Failure == session.Transport && e.Class != session.Permanent {

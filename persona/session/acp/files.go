@@ -25,8 +25,7 @@ func protocolError(err error) error {
 	if err == nil {
 		return nil
 	}
-	var in *fs.PathError
-	if errors.As(err, &in) {
+	if in, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("%s: %w", in.Path, in.Err)
 	}
 	return &sdk.RequestError{Code: -32603, Message: session.Shown(err.Error())}

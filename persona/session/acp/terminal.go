@@ -105,15 +105,15 @@ func (t *terminal) setEnd(err error) {
 	var exit *cage.Exit
 	switch {
 	case err == nil:
-		t.exit.ExitCode = sdk.Ptr(0)
+		t.exit.ExitCode = new(0)
 	case errors.As(err, &exit) && exit.Signal == "":
-		t.exit.ExitCode = sdk.Ptr(exit.Code)
+		t.exit.ExitCode = new(exit.Code)
 	case errors.As(err, &exit):
-		t.exit.Signal = sdk.Ptr(exit.Signal)
+		t.exit.Signal = new(exit.Signal)
 	case errors.Is(err, context.Canceled):
-		t.exit.Signal = sdk.Ptr("killed")
+		t.exit.Signal = new("killed")
 	default:
-		t.exit.ExitCode = sdk.Ptr(127)
+		t.exit.ExitCode = new(127)
 		t.out = append(t.out, session.Shown(err.Error())...)
 	}
 }

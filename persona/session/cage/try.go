@@ -136,8 +136,7 @@ func trialOf(what string, err error) Trial {
 	case errors.Is(err, fs.ErrPermission):
 		return Trial{what, true, "refused"}
 	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
 	return Trial{what, false, err.Error()}

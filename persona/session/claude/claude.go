@@ -142,8 +142,7 @@ func (t *talk) runOnce(ctx context.Context, brief []byte, spent session.Usage) (
 	held, err := t.s.Cage.Run(ctx, cage.Program{OwnSockets: true, Argv: argv, Dir: t.desk.Tree, Env: t.buildEnv(), Stdin: bytes.NewReader(brief), Stdout: out, Stderr: said,
 		Desk: t.desk, Network: t.s.Network, Read: t.readablePlaces(), Write: []string{t.gate.socket}})
 	out.readLastLine()
-	var unheld *cage.Unheld
-	if errors.As(err, &unheld) {
+	if _, ok := errors.AsType[*cage.Unheld](err); ok {
 		return session.Emission{}, fmt.Errorf("substrate claude: %w", err)
 	}
 	t.held = held.String()

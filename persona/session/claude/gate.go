@@ -154,8 +154,7 @@ func (g *gate) decideCall(b []byte) Answer {
 		return Answer{Allow: true}
 	}
 	a := Answer{Code: "not_judged", Text: err.Error()}
-	var no *policy.Refusal
-	if errors.As(err, &no) {
+	if no, ok := errors.AsType[*policy.Refusal](err); ok {
 		a.Code, a.Text = no.Code, no.Text()
 	}
 	if c.id != "" {

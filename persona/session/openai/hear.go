@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	sdk "github.com/sashabaranov/go-openai"
@@ -70,8 +71,7 @@ func (a *answer) takeCallPiece(d sdk.ToolCall) {
 
 // findCall returns the call that a piece belongs to, nil for the first piece of another.
 func (a *answer) findCall(d sdk.ToolCall) *call {
-	for i := len(a.calls) - 1; i >= 0; i-- {
-		c := a.calls[i]
+	for _, c := range slices.Backward(a.calls) {
 		switch {
 		case d.Index != nil && c.index != *d.Index:
 			continue

@@ -106,8 +106,7 @@ func faultf(code, format string, args ...any) error {
 
 // loseFor loses the server for err, under code where err has none.
 func (s *server) loseFor(err error, code string) {
-	var f *fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault](err); ok {
 		code = f.code
 	}
 	text := err.Error()
@@ -164,8 +163,7 @@ func (s *server) connectAndList(ctx, in context.Context) ([]session.Tool, error)
 
 // nameBreak names err by what the link knows, or else by code.
 func (s *server) nameBreak(err error, code string) error {
-	var f *fault
-	if errors.As(err, &f) {
+	if _, ok := errors.AsType[*fault](err); ok {
 		return err
 	}
 	if l := s.currentLink(); l != nil {

@@ -128,8 +128,7 @@ func explainFetch(err error) error {
 	case errors.As(err, &no):
 		return no
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	return failWith("not_fetched", "%s", err.Error())

@@ -215,8 +215,7 @@ func (c *call) denyByGrant() (string, bool) {
 	if err == nil {
 		return "", false
 	}
-	var no *policy.Refusal
-	if errors.As(err, &no) {
+	if no, ok := errors.AsType[*policy.Refusal](err); ok {
 		c.refused = no.Code
 		return no.Text(), true
 	}

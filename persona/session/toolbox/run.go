@@ -122,10 +122,5 @@ func commitID(s string) bool {
 	if len(s) < 7 || len(s) > 64 {
 		return false
 	}
-	for _, r := range s {
-		if (r < '0' || r > '9') && (r < 'a' || r > 'f') {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -217,8 +217,7 @@ func asMissing(p string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return failWith("missing", "%s is not there", p)
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return failWith("unreadable", "%s: %v", p, pe.Err)
 	}
 	return failWith("unreadable", "%s cannot be read", p)
