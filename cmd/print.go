@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -293,17 +292,14 @@ func talk(env Env, format string, args ...any) {
 // talker is who talks.
 const talker = "odd: "
 
-// indexLine is the line of a diff with the whole ids of a file before and after.
-var indexLine = regexp.MustCompile(`(?m)^index [0-9a-f]+\.\.[0-9a-f]+.*\n`)
-
 // diffText returns a diff as stdout takes it: as it is in a pipe, where it is data. On a
-// terminal it has git's colours and no ids of files, and every character of it that nobody
-// can see, or that the terminal would obey, stands as a name: an agent wrote it.
+// terminal it has git's colours, and every character of it that nobody can see, or that
+// the terminal would obey, stands as a name: an agent wrote it.
 func diffText(env Env, diff string) string {
 	if !env.Terminal {
 		return diff
 	}
-	diff = indexLine.ReplaceAllString(nameHidden(diff), "")
+	diff = nameHidden(diff)
 	if !env.hasColor() {
 		return diff
 	}
