@@ -53,11 +53,18 @@ func knowledgeVerb(env Env) *cli.Command {
 			)...), confirmVerb(env), indexVerb(env), canonVerb(env))
 }
 
+// confirmedSource is a source with which a person compared an atom.
+type confirmedSource struct {
+	Atom   okf.ID `json:"atom"`
+	Source string `json:"source"`
+}
+
 func confirmVerb(env Env) *cli.Command {
 	return verb("confirm ATOM", "say that an atom holds, although a source of it changed",
 		"odd knowledge confirm weather-limits\n\n"+
 			"Compare first: odd check names the source and the lines. odd then writes into\n"+
-			"the atom's file which version of the source you compared it with. Commit it.",
+			"the atom's file which version of the source you compared it with. Commit it.\n"+
+			"When that file changes once more, odd check asks again.",
 		do(env, func(c *cli.Context, env Env) error {
 			w, err := openWorkspace(c.Context, env)
 			if err != nil {
@@ -71,6 +78,9 @@ func confirmVerb(env Env) *cli.Command {
 				return err
 			}
 			f := b.openRepoFiles(c.Context)
+			if f.files == nil {
+				return refuse("state", "knowledge confirm %s: %s is not in this repository, so its sources are not either", a.ID, b.root)
+			}
 			drift := slices.DeleteFunc(okf.DriftedOf([]*okf.Atom{a}, f.files, f.list), okf.Drift.Stands)
 			if len(drift) == 0 {
 				talk(env, "%s: its sources say what they said; nothing to do", a.ID)
@@ -84,10 +94,12 @@ func confirmVerb(env Env) *cli.Command {
 			if err := renameio.WriteFile(file, text, 0o644, renameio.WithExistingPermissions()); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
-			for _, d := range drift {
-				talk(env, "%s: compared with %s as it is now; commit %s", a.ID, d.Resource, b.shownPath(env, a.Path))
+			talk(env, "commit %s", b.shownPath(env, a.Path))
+			done := make([]confirmedSource, len(drift))
+			for i, d := range drift {
+				done[i] = confirmedSource{a.ID, d.Resource}
 			}
-			return nil
+			return showList(env, c.Bool("json"), done, "", func(d confirmedSource) []string { return []string{string(d.Atom), d.Source} })
 		}), bundleFlag())
 }
 

@@ -111,7 +111,7 @@ func (v *view) landPersonal(ctx context.Context, parents []repo.OID, tree repo.O
 	}
 	err = v.line.Land(ctx, v.tip, oid, also...)
 	at, none := v.repo.Ref(v.line.Ref)
-	if errors.Is(err, repo.ErrMoved) || err != nil && none == nil && v.line.Remote == "" && at != v.tip { // the work tree has moved too
+	if errors.Is(err, repo.ErrMoved) || err != nil && none == nil && v.line.Remote == "" && at != v.tip && at != oid { // the work tree has moved too
 		return "", refuse("moved", "%s moved meanwhile; nothing was done, run the command again", v.line.Name())
 	}
 	return oid, err

@@ -242,7 +242,7 @@ func (d Drift) Replaced() bool { return !d.Gone && len(d.Files) > 0 }
 // has the blob of its file as it is now.
 func StillHolds(a *Atom, drift []Drift, files fs.FS) ([]byte, error) {
 	f, _ := a.Field("sources")
-	list := listItems(f.Value)
+	list, done := listItems(f.Value), map[string]bool{}
 	head, body := a.Bytes()[:len(a.Bytes())-len(a.Body())], a.Body()
 	for _, d := range drift {
 		b, err := fs.ReadFile(files, d.Resource)
@@ -250,11 +250,20 @@ func StillHolds(a *Atom, drift []Drift, files fs.FS) ([]byte, error) {
 			return nil, fmt.Errorf("its source %s is gone; correct its sources, or delete the atom", d.Resource)
 		}
 		m, _ := list[d.Source].(map[string]any)
-		was := valueText(m["blob"])
-		if was == "" || bytes.Count(head, []byte(was)) != 1 {
-			return nil, fmt.Errorf("its source %s has no blob of its own; write blob: %s under it", d.Resource, BlobID(b))
+		was, of := valueText(m["blob"]), 0
+		for _, v := range list {
+			if m, _ := v.(map[string]any); valueText(m["blob"]) == was && valueText(m["resource"]) == d.Resource {
+				of++
+			}
 		}
-		head = bytes.Replace(head, []byte(was), []byte(BlobID(b)), 1)
+		switch {
+		case done[was+" "+d.Resource]:
+		case was == "" || bytes.Count(head, []byte(was)) != of:
+			return nil, fmt.Errorf("odd cannot tell where its source %s has a blob; write blob: %s under it", d.Resource, BlobID(b))
+		default:
+			head = bytes.ReplaceAll(head, []byte(was), []byte(BlobID(b)))
+		}
+		done[was+" "+d.Resource] = true
 	}
 	return append(slices.Clone(head), body...), nil
 }

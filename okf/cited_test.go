@@ -95,6 +95,45 @@ func TestCheckSources(t *testing.T) {
 	}
 }
 
+// Who says that an atom holds changes no byte of it but the blobs of sources that drifted.
+func TestStillHolds(t *testing.T) {
+	t.Parallel()
+	const was, other = "1a11111111111111111111111111111111111111", "2a22222222222222222222222222222222222222"
+	files := fstest.MapFS{"docs/g.md": {Data: []byte("now\n")}, "docs/h.md": {Data: []byte("other\n")}}
+	now := BlobID([]byte("now\n"))
+	for name, c := range map[string]struct{ sources, want, fault string }{
+		"one":              {"  - {id: g, resource: docs/g.md, blob: " + was + "}\r\n  - {resource: docs/h.md, blob: " + other + "}\r\n", "  - {id: g, resource: docs/g.md, blob: " + now + "}\r\n  - {resource: docs/h.md, blob: " + other + "}\r\n", ""},
+		"twice the file":   {"  - {blob: " + was + ", resource: docs/g.md}\n  - {resource: docs/g.md, blob: " + was + "}\n", "  - {blob: " + now + ", resource: docs/g.md}\n  - {resource: docs/g.md, blob: " + now + "}\n", ""},
+		"a copy":           {"  - {resource: docs/g.md, blob: " + was + "}\n  - {resource: docs/h.md, blob: " + was + "}\n", "", "cannot tell where its source docs/g.md has a blob"},
+		"without a blob":   {"  - {resource: docs/g.md}\n", "", "write blob: " + now + " under it"},
+		"a number":         {"  - {resource: docs/g.md, blob: 1111111111111111111111111111111111111111}\n", "", "write blob: " + now + " under it"},
+		"a file not there": {"  - {resource: docs/x.md, blob: " + was + "}\n", "", "its source docs/x.md is gone"},
+	} {
+		text := "---\ntype: term\nsources:\n" + c.sources + "---\n\nBlob " + was + ".\n"
+		a, err := Parse("a.md", []byte(text))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var drift []Drift
+		f, _ := a.Field("sources")
+		for i, v := range listItems(f.Value) {
+			if m, _ := v.(map[string]any); m["resource"] != "docs/h.md" {
+				drift = append(drift, Drift{Source: i, Resource: valueText(m["resource"])})
+			}
+		}
+		got, err := StillHolds(&a, drift, files)
+		if c.fault != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if want := strings.Replace(text, c.sources, c.want, 1); err != nil || string(got) != want {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+}
+
 // What an atom rests on is the text that it cites, wherever that stands and in which order.
 func TestGrounds(t *testing.T) {
 	t.Parallel()

@@ -369,15 +369,18 @@ func (s *snapshot) filesMeantBy(t board.Task, base fs.FS) []invoke.File {
 		}
 		return nil
 	})
-	slices.SortStableFunc(names, func(a, b string) int { return countWordsIn(b, words) - countWordsIn(a, words) })
 	given, score, size := map[string]bool{}, map[string]int{}, 0
+	for _, name := range names {
+		score[name] = 2 * countWordsIn(name, words)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return score[b] - score[a] })
 	for _, f := range inputFiles(base, t.Inputs) {
 		given[f.Path] = true
 	}
 	var out []invoke.File
 	for _, name := range firstOf(names, maxInputs) {
 		for _, f := range readInput(base, name) {
-			score[name] = 2*countWordsIn(name, words) + countWordsIn(string(f.Text), words)
+			score[name] += countWordsIn(string(f.Text), words)
 			if given[name] {
 				f.Text = nil
 			}

@@ -108,7 +108,7 @@ func TestScopeNames(t *testing.T) {
 		{"pkg/auth/x.md", "pkg/**", NeverByMachine}, {"pkg/auth/x.md", "**", NeverByMachine}, {"pkg/auth/x.md", "pkg/a*/x.md", NeverByMachine}, {"pkg/auth/x.md", "auth/**", NeverByMachine},
 		{"ａｕｔｈ/x.md", "**", NeverByMachine},
 		{"docs/password-rules.md", "docs/**", ApprovalRequired}, {"docs/password-rules.go", "docs/**", NeverByMachine}, {"docs/password-rules.txt", "docs/**", NeverByMachine},
-		{"docs/auth/password-rules.md", "docs/**", NeverByMachine}, {"docs/billing/token.md", "docs/**", ApprovalRequired}, {"billing/token.md", "**", NeverByMachine},
+		{"docs/auth/password-rules.md", "docs/**", NeverByMachine}, {"src/UserPermissions/README.md", "**", NeverByMachine}, {"docs/billing/token.md", "docs/**", ApprovalRequired}, {"billing/token.md", "**", NeverByMachine},
 		{"billing/x.md", "billing/", ApprovalRequired}, {"billing/x.md", "billing/*.md", ApprovalRequired}, {"billing/x.md", "b*/*.md", NeverByMachine}, {"billing/x.md", "**/x.md", NeverByMachine},
 	} {
 		if v := ask(modify(c.path), billing, byPerson(c.scope)).verdict(); v.Tier != c.want {
