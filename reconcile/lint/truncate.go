@@ -25,7 +25,7 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 		return nil
 	}
 	var out []policy.Finding
-	if len(d.Before) > truncatedFrom && !isLock(d.Path) && !d.keepsEnd() && !d.isRewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes+d.functionBytesLost())*100 < len(d.Before)*truncatedPercent {
+	if len(d.Before) > truncatedFrom && !isLock(d.Path) && !d.isRewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes+d.functionBytesLost())*100 < len(d.Before)*truncatedPercent && !d.keepsEnd() {
 		out = append(out, d.oneFinding("truncated_length", policy.ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
 	if d.test && d.ext != ".go" {
@@ -106,20 +106,26 @@ func isLock(p string) bool {
 	return strings.HasSuffix(base, "ignore") || strings.HasSuffix(base, ".lock") || strings.HasSuffix(base, ".sum") || base == "go.mod" || strings.Contains(base, "-lock.") || base == "npm-shrinkwrap.json"
 }
 
-// keepsEnd reports a file of which a third of what is gone, at least, stood before a line that
-// stays: a cut leaves the beginning, so that this was taken out.
+// keepsEnd reports a file of which a third of what is gone, at least, stood between lines that
+// stay: a cut leaves the beginning, so that this was taken out. A comment that goes shows nothing.
 func (d *delta) keepsEnd() bool {
-	gone, behind := 0, 0
-	for _, l := range d.was.lines() {
+	between, code, behind, begun, bare := 0, 0, 0, 0, d.was.lines()
+	if !slices.Contains(proseExts(), d.ext) {
+		bare = strings.Split(string(comments().ReplaceAllFunc(d.Before, func(c []byte) []byte { return bytes.Repeat([]byte("\n"), bytes.Count(c, []byte("\n"))) })), "\n")
+	}
+	for i, l := range d.was.lines() {
 		switch text := strings.TrimSpace(l); {
 		case len(text) > 1 && d.lost[l] == 0:
-			behind = 0
+			between, code, behind, begun = between+begun*code, 0, 0, 1
 		case text != "":
-			gone, behind = gone+1, behind+1
+			code, behind = code+btoi(strings.TrimSpace(bare[i]) != ""), behind+1
 		}
 	}
-	return 3*behind <= 2*gone
+	return behind <= 2*between
 }
+
+// comments find what is a comment from the beginning of a line, in any language.
+var comments = lazy(`(?sm)^[ \t]*(?:/\*.*?\*/|<!--.*?-->|""".*?"""|'''.*?'''|(?://|#|\*|--|;|%)[^\n]*)`)
 
 // beginningOnly tells a file that is how it was up to a point, and ends there.
 // Data that parses is as long as it may be, unless more than a third is gone that no file which the change
@@ -130,7 +136,9 @@ func beginningOnly(c *change, d *delta) string {
 		return ""
 	}
 	lost, block := bytes.Count(was[len(now):], []byte("\n"))-d.moved.lines, bytes.HasPrefix(was[len(now):], []byte("\n\n"))
-	block = block && bytes.HasSuffix(d.After, []byte("\n")) && lost < deletionLines
+	text := slices.Contains(proseExts(), d.ext) && !strings.EqualFold(path.Base(d.Path), "CMakeLists.txt") || path.Base(d.Path) == "CODEOWNERS"
+	last := text && !bytes.Contains(bytes.TrimSpace(was[len(now):]), []byte("\n\n")) // one paragraph, however short the file is
+	block = block && bytes.HasSuffix(d.After, []byte("\n")) && lost < deletionLines && (last || 2*lost <= len(d.was.lines()))
 	ends := slices.ContainsFunc(c.deltas, func(o *delta) bool { // with the folder, or the file, that it is about
 		return wholeParse(d.ext) && o.After == nil && (bytes.Contains(was[len(now):], []byte(o.Path)) || o.dir != "." && bytes.Contains(was[len(now):], []byte(o.dir)))
 	})
