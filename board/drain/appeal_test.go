@@ -88,6 +88,23 @@ func TestAnAgentProposes(t *testing.T) {
 	}
 }
 
+// What a session proposed is heard also where its work was sent back and done again.
+func TestWhatIsSentBackIsHeard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, forDocs)
+	asked := 0
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		e := delivers(1, "# A\n")
+		if asked++; asked == 1 {
+			e.Change.Text, e.Proposals = []byte(`{"schema_version": "2b.1"}`), asks("low").Proposals
+		}
+		return e, nil
+	}
+	if r := w.must(); asked != 2 || r.Tasks[0].State != board.Review || len(w.proposed().Proposals) != 1 {
+		t.Errorf("asked %d times: %+v\n%+v", asked, r.Tasks, w.proposed().Proposals)
+	}
+}
+
 // An agent's emergency stops the drain at once and every later one, with leases
 // or without, and moves no stance.
 func TestAnEmergencyStopsTheDrain(t *testing.T) {

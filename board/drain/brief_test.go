@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -87,5 +88,38 @@ func TestFilesMeantBy(t *testing.T) {
 		if list := strings.Join(got, " "); list != c.want {
 			t.Errorf("%s: %s, want %s", c.name, list, c.want)
 		}
+	}
+}
+
+// A brief names each file of a task once, in order, and not without end.
+func TestInputFiles(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{"docs/a.md": {Data: []byte("a")}, "docs/b.md": {Data: []byte("b")}, "x.md": {Data: []byte("x")}}
+	var got []string
+	for _, f := range inputFiles(files, []string{"docs", "docs/*.md", "x.md", "docs/a.md", "gone.md"}) {
+		got = append(got, f.Path)
+	}
+	if strings.Join(got, " ") != "docs/a.md docs/b.md x.md" {
+		t.Errorf("%q", got)
+	}
+	for i := range maxInputs + 1 {
+		files[fmt.Sprintf("many/%04d", i)] = &fstest.MapFile{}
+	}
+	if got := inputFiles(files, []string{"many"}); len(got) != maxInputs {
+		t.Errorf("%d files", len(got))
+	}
+}
+
+// Nobody is shown a brief of a task that is not there.
+func TestBriefForNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "a")
+	w.o.Run, w.o.Task = runA, "b"
+	if _, _, err := BriefFor(t.Context(), w.repo, w.o, Invocation{}); err == nil || !strings.Contains(err.Error(), "odd task list") {
+		t.Error(err)
+	}
+	w.o.Task = "a"
+	if b, _, err := BriefFor(t.Context(), w.repo, w.o, Invocation{}); err != nil || len(b.Text) == 0 {
+		t.Errorf("%v, %s", err, b.Text)
 	}
 }
