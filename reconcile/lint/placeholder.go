@@ -17,8 +17,11 @@ const (
 	proseMark = `(?:<!--|^\s*(?:\.{3,}|…|[<\[(]\.{3,}|[<\[(]…|//|[<\[(]))`
 )
 
-// keeping is which of the phrases says to keep something.
-const keeping = 3
+// keeping is which of the phrases says to keep something, as keep begins it.
+const (
+	keeping = 3
+	keep    = `(?:keep|leave|retain)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b`
+)
 
 // placeholderPhrases are what a placeholder says, by language.
 func placeholderPhrases() []string {
@@ -26,7 +29,7 @@ func placeholderPhrases() []string {
 		`(?:the\s+)?(?:rest|remainder)\s+(?:of\s+)?(?:the\s+|this\s+|your\s+)?(?:\w+\s+){0,2}(?:unchanged|(?:is|are|stays|remains?)\s+(?:the\s+same|unchanged|as\s+(?:is|before))|as\s+(?:is|before)|omitted|here|goes\s+here|same)`,
 		`(?:the\s+)?(?:rest|remainder)\s+of\s+(?:the\s+)?(?:file|code|function|class|method|module|implementation|document|content)\b[^\n]{0,20}(?:$|\*/|-->)`,
 		`(?:the\s+)?(?:existing|previous|original|remaining|other|unchanged|above|same)\s+(?:code|content|contents|implementation|imports?|functions?|methods?|lines?|sections?|logic|tests?|fields?)\s*(?:here|unchanged|omitted|(?:stays?|remains?)\b[^\n]{0,24}|(?:is|are)\s+(?:all\s+|just\s+|still\s+)?(?:the\s+same|unchanged|as\b|like\b|omitted|elided|here|below|above|kept|not\s|identical|intact|unmodified|untouched|same)|continues?|below|above|goes\s+here|as\s+before|\.{2,}|…|\*/|-->|>|\)|\]|$)`,
-		`(?:keep|leave|retain)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b(?:\s+\w+){0,2}\s*(?:$|[.:…>)\]]|\*/|-->|unchanged|as\s+(?:is|before)|here)`,
+		keep + `(?:\s+\w+){0,2}\s*(?:$|[.:…>)\]]|\*/|-->|unchanged|as\s+(?:is|before)|here)`,
 		`(?:insert|add|put|paste|include)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b(?:\s+\w+){0,2}\s*(?:\.{2,}|[…>)\]]|\*/|-->|unchanged|as\s+(?:is|before)|here)`,
 		`(?:your|the|actual|real|some|more)\s+(?:code|implementation|logic|content|test|tests)\s+(?:goes\s+|comes\s+|is\s+)?here\b`,
 		`(?:implementation|code|content|body|logic)\s+(?:goes|comes|omitted|elided|truncated|removed|left\s+out)\b`,
@@ -50,11 +53,15 @@ func placeholderPhrases() []string {
 // placeholderPatterns are the two shapes of a placeholder, for code and for prose.
 var placeholderPatterns = sync.OnceValue(func() []pattern {
 	all := "(?:" + strings.Join(placeholderPhrases(), "|") + ")"
-	behind := slices.Delete(placeholderPhrases(), keeping, keeping+1)                                              // beside code, to keep something is what the code does
+	mark, lead, end := `(?://+|#+|/\*+|<!--)`, `[\s.…*<\[({:=-]*`, `[\s.…)>\]]*(?:\*/\}?|-->)?\s*$`
+	behind := placeholderPhrases() // a statement, to keep something is what the code does, unless it is code
+	keeps := behind[keeping]
+	behind[keeping] = keep + `(?:(?:\s+\w+)?\s+(?:code|implementation|checks?|logic)(?:\s+\w+)?|(?:\s+\w+){0,2}\s*(?:\.{2}|…))`
 	alone := regexp.MustCompile(`\[\^\\n\]\{0,\d+\}`).ReplaceAllString("(?:"+strings.Join(behind, "|")+")", `\s*`) // nothing but the phrase
+	empty := `(?:(?:[{:]|\bpass|\.{3}|…)\s*` + mark + lead + `|` + mark + `\s*(?:\.{2}|…)` + lead + `)` + keeps + end
 	return []pattern{
-		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)(?:^\s*|\.{3}|…)` + codeMark + `[\s.…*<\[({:=-]*` + all + `|(?://+|#+|/\*+|<!--)[\s.…*<\[({:=-]*` + alone + `[\s.…)>\]]*(?:\*/\}?|-->)?\s*$`)},
-		{"placeholder_text", "is a placeholder", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + `[\s.…*<\[({:=-]*` + all)},
+		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)(?:^\s*|\.{3}|…)` + codeMark + lead + all + `|` + mark + lead + alone + end + `|` + empty)},
+		{"placeholder_text", "is a placeholder", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + lead + all)},
 	}
 })
 
