@@ -240,13 +240,13 @@ func emitAtoms(docs []*document, skips []skip, r session.Request) (session.Emiss
 }
 
 // splitWeak leaves of candidates in the order of their rank the first, two fifths of what a limit allows,
-// and of the others those for which strong evidence speaks.
+// and of the others those that are there already and changed, and those for which strong evidence speaks.
 func splitWeak(all []chosen, limit int) (kept, weak []chosen) {
 	if limit == 0 {
 		return all, nil
 	}
 	for i, k := range all {
-		if 5*i < 2*limit || k.score >= scoreStrong && k.kind != system && k.kind != artifact {
+		if 5*i < 2*limit || k.prior != nil || k.score >= scoreStrong && k.kind != system && k.kind != artifact {
 			kept = append(kept, k)
 		} else {
 			weak = append(weak, k)

@@ -58,7 +58,11 @@ func (d *document) presentsProduct(docs []*document) bool {
 	}
 	ways := map[string]int{}
 	for _, m := range installs().FindAllSubmatch(d.raw, -1) {
-		if ways[string(m[1])]++; ways[string(m[1])] > 2 {
+		name := string(m[1])
+		if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-") || in(".txt .toml .yml .yaml .json .lock", path.Ext(name)) {
+			continue // what this repository itself needs
+		}
+		if ways[name]++; ways[name] > 2 {
 			return true
 		}
 	}

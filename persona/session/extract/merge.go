@@ -392,14 +392,17 @@ func (d *document) hasHead() bool {
 	for _, s := range d.sections[:min(2, len(d.sections))] {
 		for _, b := range s.blocks {
 			for _, t := range b.listTexts() {
-				label, _, ok := strings.Cut(strings.ToLower(t.run.text), ":")
-				status = status || ok && label == "status"
-				people = people || ok && in("author authors author(s) owner owners owner(s) reviewer reviewers reviewer(s) proposer champion", label)
+				label, is, ok := strings.Cut(strings.ToLower(t.run.text), ":")
+				status = status || ok && label == "status" && slices.ContainsFunc(words(is), func(w string) bool { return in(proposedStates, w) })
+				people = people || ok && in("author authors author(s) reviewer reviewers reviewer(s) proposer champion", label)
 			}
 		}
 	}
 	return status && people
 }
+
+// proposedStates are what becomes of a proposal; a rule is in force, or has an owner.
+const proposedStates = "draft proposed proposal provisional implementable implemented deferred pending review withdrawn rejected"
 
 // proposing are the words in the folder of proposals.
 const proposing = "tep teps kep keps rfc rfcs proposal proposals enhancements"

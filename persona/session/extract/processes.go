@@ -122,11 +122,13 @@ func (s *section) wholeOf(bs []block) evidence {
 	return e
 }
 
+var sentenceEnd = lazy(`[.!)”"]$`)
+
 // summarize is one sentence of what is quoted that stands alone, else the ends of its steps, else its
 // first command; "" where there is none of them.
 func (e evidence) summarize() string {
 	for _, q := range e.quote {
-		if first := stripLabel(firstOf(q)); len(words(first)) >= 4 && standsAlone(first) && strings.ContainsAny(first[len(first)-1:], ".!)”\"") {
+		if first := stripLabel(firstOf(q)); len(words(first)) >= 4 && standsAlone(first) && sentenceEnd().MatchString(first) {
 			return clip(first, maxDescription)
 		}
 	}

@@ -218,6 +218,7 @@ func TestManualOfAProduct(t *testing.T) {
 		"# Skeg\n\nThis is how we work.\n":                                                 false,
 		"Boats.\n\n    brew install skeg\n    apt install skeg\n    choco install skeg\n":  true,
 		"Boats.\n\n    brew install skeg\n    apt install skeg\n":                          false,
+		"Boats.\n" + strings.Repeat("\n    pip install -r requirements.txt\n", 3):          false,
 	} {
 		said := strings.Join(spoken(drive(t, request("README.md", readme, "docs/pack.md", steps("boat"), "docs/contributing/pack.md", steps("crane"), "charts/README.md", "## Launching boats\n\n1. Download the boat.\n2. Run it.\n"))), "\n")
 		if strings.Contains(said, "process Install a boat") == product || strings.Contains(said, "process Launching boats") == product || !strings.Contains(said, "process Install a crane") {
@@ -357,6 +358,53 @@ func TestWhatAHeadingSays(t *testing.T) {
 		slices.Sort(ids)
 		if got := strings.Join(ids, " "); got != tt.want {
 			t.Errorf("%s: got %q", tt.path, got)
+		}
+	}
+}
+
+// TestHeadOfAProposal: a document that begins with a state of proposals and its authors is one; a
+// rule may have a state and an owner too.
+func TestHeadOfAProposal(t *testing.T) {
+	t.Parallel()
+	for head, rules := range map[string]int{
+		"- Status: In force\n- Owner: Desk\n": 1, "- Status: In force\n- Author: Ann\n": 1,
+		"- Status: Draft\n- Author: Ann\n": 0, "- Status: Under review\n- Reviewers: Ann, Ben\n": 0,
+	} {
+		e := drive(t, request("docs/policies/oars.md", "# Oars\n\n"+head+"\n## Varnish\n\nOars must never be varnished at sea.\n"))
+		if len(e.Atoms) != rules {
+			t.Errorf("%q: got %q", head, spoken(e))
+		}
+	}
+}
+
+// TestWhatChangedIsNeverWeak: atoms that are there and whose source changed are proposed before the
+// limit is, however little speaks for them.
+func TestWhatChangedIsNeverWeak(t *testing.T) {
+	t.Parallel()
+	r := request("docs/tools.md", "# Systems\n\n- **Crane**: the program that lifts boats.\n- **Radio**: the program that calls boats.\n- **Rack**: the program that stores boats.\n")
+	var atoms []okf.Atom
+	for _, a := range drive(t, r).Atoms {
+		atoms = append(atoms, a.Atom)
+	}
+	next := request("docs/tools.md", "# Systems\n\n- **Crane**: the program that lifts all boats.\n- **Radio**: the program that calls all boats.\n- **Rack**: the program that stores all boats.\n")
+	next.MaxAtoms = len(atoms)
+	if e := drive(t, after(t, next, atoms...)); len(atoms) == 0 || len(e.Atoms) != len(atoms) {
+		t.Errorf("of %d that changed: %q", len(atoms), spoken(e))
+	}
+}
+
+// TestSequel: a sentence that goes on from one before it describes nothing; a word such as first
+// may also begin a name.
+func TestSequel(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"First aid kits must be checked each month.":     "First aid kits must be checked each month.",
+		"First, the crew must check each kit monthly.":   "",
+		"Now that boats are out, crews must keep watch.": "",
+	} {
+		e := drive(t, request("docs/policy.md", "# Boats\n\n## Kits\n\n"+text+"\n"))
+		if len(e.Atoms) != 1 || e.Atoms[0].Atom.Description != want {
+			t.Errorf("%q: got %q", text, spoken(e))
 		}
 	}
 }
