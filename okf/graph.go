@@ -259,7 +259,7 @@ func (g *Graph) edgesFrom(i int32) []edge {
 			return l.edges
 		}
 	}
-	return g.appendOut(i, nil)
+	return g.edgesOut(i)
 }
 
 func (g *Graph) edgesTo(i int32) []edge {

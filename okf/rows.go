@@ -252,7 +252,7 @@ func (r *rows) compareArrivals(a, b edge) int {
 // packKind packs the line and the kind of an edge into one number.
 func (e edge) packKind() uint32 { return uint32(e.line)<<4 | uint32(e.kind) }
 
-func (r *rows) appendOut(i int32, es []edge) []edge {
+func (r *rows) edgesOut(i int32) (es []edge) {
 	from, to := r.out.span(int(i), r.outTo.len())
 	for k := from; k < to; k++ {
 		how := r.outHow.at(k)

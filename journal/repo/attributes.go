@@ -212,8 +212,7 @@ func (r *Repo) readCommonAttributes(s *settings) (files []attributeFile, known b
 	names := r.listAttributeFiles(s)
 	for _, name := range s.values["core.attributesfile"] {
 		if rest, home := strings.CutPrefix(name, "~/"); home {
-			dir, _ := r.git.baseVar("HOME")
-			name = filepath.Join(dir, rest)
+			name = filepath.Join(r.git.baseVar("HOME"), rest)
 		}
 		if !filepath.IsAbs(name) {
 			return nil, false

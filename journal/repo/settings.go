@@ -59,22 +59,21 @@ func (r *Repo) askSettings(ctx context.Context) (*settings, error) {
 }
 
 // baseVar returns a variable of every git's environment.
-func (g *runner) baseVar(name string) (string, bool) {
+func (g *runner) baseVar(name string) string {
 	for _, kv := range g.base {
 		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v, true
+			return v
 		}
 	}
-	return "", false
+	return ""
 }
 
 // configHome returns the XDG directory of a person's configuration.
 func (g *runner) configHome() string {
-	if dir, _ := g.baseVar("XDG_CONFIG_HOME"); dir != "" {
+	if dir := g.baseVar("XDG_CONFIG_HOME"); dir != "" {
 		return dir
 	}
-	home, _ := g.baseVar("HOME")
-	return filepath.Join(home, ".config")
+	return filepath.Join(g.baseVar("HOME"), ".config")
 }
 
 // parseSettings reads the output of git var -l: the configuration, then git's variables.

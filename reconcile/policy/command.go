@@ -209,10 +209,10 @@ func (w *walker) addFinding(f Finding) {
 }
 
 // judgeLine judges text that a shell would read.
-func (w *walker) judgeLine(text string, in dirs, from input) (ok, bad dirs) {
+func (w *walker) judgeLine(text string, in dirs, from input) {
 	if w.depth++; w.depth > maxNesting {
 		w.addHard("command_too_deep", fmt.Sprintf("the command nests more than %d shells", maxNesting), "write the command itself")
-		return in, in
+		return
 	}
 	defer func() { w.depth-- }()
 	w.said += "\n" + text
@@ -220,7 +220,7 @@ func (w *walker) judgeLine(text string, in dirs, from input) (ok, bad dirs) {
 	if err != nil {
 		w.addHard("command_unparsed", "the command is not valid bash: "+err.Error(), "write a valid command")
 		w.noteUnknown("the command does not parse")
-		return in, in
+		return
 	}
-	return w.judgeList(f.Stmts, in, from)
+	w.judgeList(f.Stmts, in, from)
 }

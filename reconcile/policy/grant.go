@@ -297,23 +297,23 @@ func (g Grant) refusePermit(a Action) *Refusal {
 // findUncovered says why the permit does not let its session write a path: it is guarded or
 // none, a glob of Deny means it, in any letter case, or none of Allow does.
 func (g Grant) findUncovered(p string) []Finding {
-	no := func(code, text, fix string) []Finding {
-		return []Finding{{Code: code, Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: fix}}
+	no := func(text, fix string) []Finding {
+		return []Finding{{Code: OutsidePermit, Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: fix}}
 	}
 	if found := g.findGuarded(p); found != nil {
 		return found
 	}
 	for _, f := range CheckPath(p) {
-		return no(OutsidePermit, f.Text, "")
+		return no(f.Text, "")
 	}
 	if InGit(p) {
-		return no(OutsidePermit, "the path is git's own and not of the work tree", "")
+		return no("the path is git's own and not of the work tree", "")
 	}
 	if d := g.Denies(p); d != "" {
-		return no(OutsidePermit, fmt.Sprintf("the rules of the role %s forbid to write %s", g.terms.Role, d), g.terms.Writable())
+		return no(fmt.Sprintf("the rules of the role %s forbid to write %s", g.terms.Role, d), g.terms.Writable())
 	}
 	if len(g.terms.Allow) > 0 && !MatchAnyGlob(g.terms.Allow, p) {
-		return no(OutsidePermit, "the path is outside of your write permit", g.terms.Writable())
+		return no("the path is outside of your write permit", g.terms.Writable())
 	}
 	return nil
 }

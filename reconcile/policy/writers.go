@@ -13,7 +13,7 @@ var writers = map[string]func(*walker, call){
 	"tee": writesOperands(""), "touch": writesOperands("drt"), "mkdir": writesOperands("m"), "truncate": writesOperands("sr"), "mkfifo": writesOperands("m"), "mknod": writesOperands("m"),
 	"chmod": (*walker).judgeMode, "chown": (*walker).judgeMode, "chgrp": (*walker).judgeMode,
 	"dd": (*walker).judgeDd, "uniq": (*walker).judgeUniq, "xxd": (*walker).judgeXxd,
-	"gofmt": formatsInPlace("w"), "goimports": formatsInPlace("w"), "gofumpt": formatsInPlace("w"),
+	"gofmt": formatsInPlace, "goimports": formatsInPlace, "gofumpt": formatsInPlace,
 }
 
 // writesOperands is a program that writes every operand it has.
@@ -25,16 +25,14 @@ func writesOperands(takes string) func(*walker, call) {
 	}
 }
 
-// formatsInPlace is a program that rewrites its operands, files and folders, under a flag.
-func formatsInPlace(flag string) func(*walker, call) {
-	return func(w *walker, c call) {
-		p := c.options("")
-		w.addDynamicPending(c, p)
-		if p.has(flag) {
-			w.noteTreeWrites(c, p.operands...)
-		} else {
-			w.noteReads(c, p.operands...)
-		}
+// formatsInPlace judges a program that rewrites its operands, files and folders, under -w.
+func formatsInPlace(w *walker, c call) {
+	p := c.options("")
+	w.addDynamicPending(c, p)
+	if p.has("w") {
+		w.noteTreeWrites(c, p.operands...)
+	} else {
+		w.noteReads(c, p.operands...)
 	}
 }
 
