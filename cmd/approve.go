@@ -39,7 +39,7 @@ func approveVerb(env Env) *cli.Command {
 			"odd does not propose it again until its source text changes. The task's file\n"+
 			"lists it under declined; take it out there to have it proposed.\n\n"+
 			"After odd review TASK --each, odd does what you decided about each atom.\n"+
-			"--no-walk forgets those decisions; then the other flags alone say what odd takes.\n\n"+
+			"--no-walk forgets that, and takes what the other flags say.\n\n"+
 			"Where [governance.approvers] in odd.toml asks for others too, the first yes is\n"+
 			"kept on the task, which stays in review; the last person merges.\n\n"+
 			personNote,
@@ -105,7 +105,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	for _, line := range o.checked.Ran {
 		onto.change.Checks = append(onto.change.Checks, pipeline.Checked{Phase: "merged", Says: line, Passed: true})
 	}
-	walked, err := v.takeWalk(p, &o)
+	walked, err := v.takeWalk(p, &o, &onto)
 	if err != nil {
 		return err
 	}
@@ -141,11 +141,6 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	files := fewFiles
 	if o.verify.All || len(o.verify.Only) > 0 {
 		files = len(p.Paths)
-	}
-	if walked != "" && !o.noWalk {
-		if onto.walk, _, err = v.readWalk(p); err != nil {
-			return err
-		}
 	}
 	shown := p
 	shown.Notes, shown.Trace = nil, "" // odd review shows them

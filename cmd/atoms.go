@@ -124,10 +124,7 @@ func (s source) loadBundle(ctx context.Context, env Env) (bundle, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && b.rev == "" && b.prefix != "":
-		if moved := b.cfg.Moved(os.DirFS(b.top)); moved != "" {
-			return bundle{}, errors.New(moved)
-		}
-		return bundle{}, fmt.Errorf("%s: no such folder, but odd.toml names it as [bundle] root; correct root, run odd init to make the folder, or in a sparse checkout run git sparse-checkout add %s", b.root, b.prefix)
+		return bundle{}, b.cfg.Missing(b.top)
 	case err != nil && b.rev == "":
 		return bundle{}, whyNotLoaded(b.root, err)
 	case err != nil:

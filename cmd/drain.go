@@ -163,11 +163,7 @@ func (w *workspace) drainOptions() (drain.Options, error) {
 func printReport(env Env, r drain.Report) error {
 	var rows [][]string
 	for _, t := range r.Tasks {
-		has := describeCounts(t.Effects, t.Files)
-		if t.State == board.Blocked && has == "nothing" {
-			has = "no result"
-		}
-		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), has, "$" + t.Cost.String(), waitsOn(t)})
+		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), describeCounts(t.Effects, t.Files), "$" + t.Cost.String(), waitsOn(t)})
 	}
 	if err := printRows(env, rows); err != nil {
 		return err

@@ -172,7 +172,9 @@ const (
 func (v *view) proposalCard(ctx context.Context, t board.Task, p review.Proposal, at landingSite, most int) (string, error) {
 	proposed := v.proposedAtoms(p)
 	for i, a := range proposed {
-		proposed[i].mark = at.walk.Mark(a.at)
+		if d, _ := at.walk.Of(a.at); d.Take != "" {
+			proposed[i].mark = ", " + string(d.Take)
+		}
 	}
 	if err := v.readHands(ctx, p, proposed); err != nil {
 		return "", err
@@ -358,7 +360,7 @@ func describeCounts[E ~string](atoms map[E]int, files int) string {
 	if files > 0 {
 		parts = append(parts, countNoun(files, "file")+" changed")
 	}
-	return or(strings.Join(parts, ", "), "nothing")
+	return or(strings.Join(parts, ", "), "no result")
 }
 
 // runRefresh judges the kept emission of a task again.

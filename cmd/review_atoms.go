@@ -43,14 +43,10 @@ func atomList(atoms []proposedAtom) (lines [][2]string) {
 }
 
 func (a proposedAtom) effectWord() string {
-	word := "changed"
 	if a.at.Base == "" {
-		word = "new"
+		return "new" + a.mark
 	}
-	if a.mark != "" {
-		word += ", " + a.mark
-	}
-	return word
+	return "changed" + a.mark
 }
 
 // firstSource returns the first place that an atom comes from, and how many more there are.

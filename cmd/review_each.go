@@ -69,10 +69,10 @@ func (v *view) forgetWalk(t okf.ID) {
 	}
 }
 
-// takeWalk puts what the person decided in odd review --each into o, and is the line that
+// takeWalk puts what the person decided in odd review --each into o and at, and is the line that
 // says so before they confirm, or that it is forgotten; "" where they decided nothing. What is
 // undecided is refused, and so are flags that decide the same again.
-func (v *view) takeWalk(p review.Proposal, o *approval) (string, error) {
+func (v *view) takeWalk(p review.Proposal, o *approval, at *landingSite) (string, error) {
 	w, dropped, err := v.readWalk(p)
 	n, all := w.Count(""), len(v.proposedAtoms(p))
 	switch {
@@ -87,7 +87,7 @@ func (v *view) takeWalk(p review.Proposal, o *approval) (string, error) {
 	case o.verify.All || len(o.verify.Only)+len(o.without) > 0:
 		return "", refuse("state", "approve %s: odd review --each decided about every atom; leave the flags out, or add --no-walk to forget what was decided there", p.Task)
 	}
-	o.without, o.verify, o.edits = w.LeftOut(), w.Verify(), w.Edits()
+	o.without, o.verify, o.edits, at.walk = w.LeftOut(), w.Verify(), w.Edits(), w
 	return fmt.Sprintf("%-10s  %s, as you decided in odd review --each\n", "takes", w), nil
 }
 

@@ -66,10 +66,7 @@ func (b bundle) whyNothing(query, typ string) string {
 		if strings.Contains(strings.TrimSpace(query), " ") {
 			fewer = "; try fewer words"
 		}
-		among := ""
-		if b.top == "" && b.rev == "" {
-			among = " in " + b.root
-		}
+		among := map[bool]string{true: " in " + b.root}[b.top == "" && b.rev == ""]
 		return fmt.Sprintf("no atom of %d%s has %q%s%s", len(all), among, query, b.spellHint(query), fewer)
 	}
 	var types []string

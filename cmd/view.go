@@ -269,10 +269,7 @@ func (v *view) readFiles() error {
 // whyNotRead says why the folder of the bundle cannot be read in the work tree.
 func (v *view) whyNotRead(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		if moved := v.cfg.Moved(os.DirFS(v.repo.Root())); moved != "" {
-			return errors.New(moved)
-		}
-		return fmt.Errorf("%s: the folder is not in this work tree; bring it back with git checkout -- %[1]s, or in a sparse checkout with git sparse-checkout add %[1]s", v.cfg.Root)
+		return v.cfg.Missing(v.repo.Root())
 	}
 	return whyNotLoaded(v.cfg.Root, err)
 }

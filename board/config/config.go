@@ -220,7 +220,7 @@ func Parse(file string, b []byte) (Config, error) {
 func (c Config) Folder(files fs.FS) (fs.FS, error) {
 	root, err := fs.Sub(files, c.Root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, notCommitted(cmp.Or(c.Moved(files), fmt.Sprintf("the folder %s is not committed on the board branch; run odd init if it is missing, then git add %[1]s && git commit -m \"odd: %[1]s\"", c.Root)))
+		return nil, notCommitted(cmp.Or(c.moved(files), fmt.Sprintf("the folder %s is not committed on the board branch; run odd init if it is missing, then git add %[1]s && git commit -m \"odd: %[1]s\"", c.Root)))
 	}
 	if err != nil {
 		return nil, c.notFolder()
@@ -241,9 +241,14 @@ func (c Config) OnDisk(top string) (string, error) {
 	return at, nil
 }
 
-// Moved says, where the bundle is not in files, which other folder at the top is one and how to
+// Missing is the error of a work tree that does not have the bundle.
+func (c Config) Missing(top string) error {
+	return errors.New(cmp.Or(c.moved(os.DirFS(top)), fmt.Sprintf("%s: odd.toml names this folder, and it is not in this work tree; bring it back with git checkout -- %[1]s, make it with odd init, or in a sparse checkout run git sparse-checkout add %[1]s", c.Root)))
+}
+
+// moved says, where the bundle is not in files, which other folder at the top is one and how to
 // name it; "" where none is.
-func (c Config) Moved(files fs.FS) string {
+func (c Config) moved(files fs.FS) string {
 	tasks, _ := fs.Glob(files, "*/tasks")
 	for _, at := range tasks {
 		at = path.Dir(at)

@@ -132,24 +132,6 @@ func (w Walk) String() string {
 	return out
 }
 
-// Mark says what was decided about the atom at a path, "" for nothing.
-func (w Walk) Mark(at Path) string {
-	d, _ := w.Of(at)
-	switch {
-	case d.Take == Leave:
-		return "left out"
-	case d.Take == "":
-		return ""
-	case d.Edited != nil && d.Take == Accept:
-		return "edited"
-	case d.Edited != nil:
-		return "edited, verified"
-	case d.Take == Verified:
-		return "verified"
-	}
-	return "taken"
-}
-
 // Edits returns the files that the person edited and takes, by path.
 func (w Walk) Edits() Files {
 	out := Files{}
