@@ -175,12 +175,12 @@ func (e evidence) findChoice() (about string, ok bool) {
 			}
 			for _, s := range splitSentences(q) {
 				ws := words(s)
-				if len(ws) == 0 || len(ws) < 3 && lead == "" || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) ||
+				if len(ws) == 0 || len(ws) < 3 && lead == "" || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) || len(ws) < 12 && elsewhere().MatchString(s) ||
 					slices.ContainsFunc(ws, func(w string) bool { return in("recommend recommends recommendation todo tbd", w) }) {
 					continue
 				}
 				ok = true
-				if !standsAlone(s) {
+				if !standsAlone(s) || byNumber().MatchString(s) {
 					continue
 				}
 				said, _ := withLimits(q, s)
@@ -190,9 +190,8 @@ func (e evidence) findChoice() (about string, ok bool) {
 					below = said
 				case tellsChoice(ws) && (lead == "" || isCapitalized(s)):
 					last = said
-				case first == "" && lead == "" && i < 2 && (isInstruction(s) || slices.ContainsFunc(ws, func(w string) bool {
-					return in("will shall should must we our use uses used prefer preferred only", w)
-				})):
+				case first == "" && lead == "" && i < 2 && (isInstruction(s) || ws[0] == "we" && !in("did tried considered had looked", ws[1]) ||
+					slices.ContainsFunc(ws, func(w string) bool { return in("will shall should must", w) })):
 					first = said
 				}
 			}
@@ -200,6 +199,10 @@ func (e evidence) findChoice() (about string, ok bool) {
 	}
 	return cmp.Or(below, last, first), ok
 }
+
+// elsewhere are the words of a short sentence that leaves what is decided to another, or to later.
+// byNumber is the end of one that names what is decided by its number alone.
+var elsewhere, byNumber = lazy(`(?i)\bto be (?:determined|decided|defined)\b|\bas (?:described|designed|proposed|outlined) above\b`), lazy(`(?i)\boptions? (?:[0-9]+|[a-d])["”.!]*$`)
 
 // tellsChoice reports whether a sentence says that somebody chose.
 func tellsChoice(ws []string) bool {

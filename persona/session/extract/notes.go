@@ -47,20 +47,12 @@ func (t *tally) writeNotes() []session.Note {
 				countNoun(sections, "section"), countNoun(len(t.docs), "file"), t.describeEmitted(), t.known)})
 	}
 	if n := len(t.left); n > 0 {
-		names := make([]string, n)
-		for i, c := range t.left {
-			names[i] = c.title
-		}
 		out = append(out, openNote(countNoun(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
-			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", strings.Join(names, ", "))))
+			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", titlesOf(t.left))))
 	}
 	if n := len(t.weak); n > 0 {
-		names := make([]string, n)
-		for i, c := range t.weak {
-			names[i] = c.title
-		}
 		out = append(out, openNote(fmt.Sprintf("%d more, weaker, left out; run the task again after the review to see them", n),
-			"Less speaks for these than for what is proposed: "+strings.Join(names, ", ")+". Run the task again after the review, narrow its inputs, or raise [session] max_atoms."))
+			"Less speaks for these than for what is proposed: "+titlesOf(t.weak)+". Run the task again after the review, narrow its inputs, or raise [session] max_atoms."))
 	}
 	if n := len(t.doubted); n > 0 {
 		out = append(out, openNote(countNoun(n, "doubtful atom")+" left out: "+listSome(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+strings.Join(listReasons(t.doubted), ", ")+"."))
@@ -206,6 +198,15 @@ func unread(skips []skip) (out []session.Note) {
 		out = append(out, openNote(countNoun(len(these), c.noun)+c.which+": "+listSome(told, maxTold), what+strings.Join(all, ", ")+". "+c.way))
 	}
 	return out
+}
+
+// titlesOf are the titles of candidates, in a row.
+func titlesOf(cs []chosen) string {
+	names := make([]string, len(cs))
+	for i, c := range cs {
+		names[i] = c.title
+	}
+	return strings.Join(names, ", ")
 }
 
 // pathsOf are the paths or names alone of what was left out.

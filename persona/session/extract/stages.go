@@ -55,17 +55,10 @@ func (s *section) readStages() []candidate {
 		evidence: []evidence{e}, owners: s.readOwners()}}
 }
 
-// isStage reports whether s is one of several numbered headings in a row: it has a next or a previous one.
+// isStage reports whether s is one of several numbered headings below another.
 func (s *section) isStage() bool {
-	n := stage().FindStringSubmatch(s.title)
-	return n != nil && slices.ContainsFunc(s.doc.sections, func(x *section) bool {
-		m := stage().FindStringSubmatch(x.title)
-		if m == nil || x.parent != s.parent {
-			return false
-		}
-		at, _ := strconv.Atoi(n[1])
-		other, _ := strconv.Atoi(m[1])
-		return other == at-1 || other == at+1
+	return stage().MatchString(s.title) && slices.ContainsFunc(s.doc.sections, func(x *section) bool {
+		return x != s && x.parent == s.parent && stage().MatchString(x.title)
 	})
 }
 
