@@ -349,6 +349,7 @@ func (s *suite) readText(d *delta, from side) {
 			lines = lines[:at]
 		}
 	}
+	s.bound[d.Path] = boundNames(d.ext, from.src)
 	in := d.Path
 	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}, objects: map[string]string{}}
 	pending, after, begun := counts[bool]{}, "", -1

@@ -185,7 +185,7 @@ func (j comparison) judgeRemovedTest(old tested, checks []check, gone, come int)
 	for _, name := range slices.Sorted(maps.Keys(calls)) {
 		ext := path.Ext(old.path)
 		own := old.objects[name] == "" && (j.was.own[path.Dir(old.path)+" "+name] || j.was.own[ext+" "+name])
-		if !own && (j.hasNoTest(name) || named == "" && ext != ".go" && j.isUnknownWithoutTest(ext, name)) && !j.asked()[ext+" "+old.objects[name]+name] {
+		if !own && (j.hasNoTest(name) || named == "" && ext != ".go" && j.isUnknownWithoutTest(old, name)) && !j.asked()[ext+" "+old.objects[name]+name] {
 			return "test_removed", ", and no test calls " + name + " any more"
 		}
 	}
@@ -253,9 +253,12 @@ func (j comparison) hasNoTest(name string) bool { return j.stands[name] && !j.us
 
 // isUnknownWithoutTest reports a name that no test has any more and that the change neither
 // removes nor declares: where there is no tree, its code may stand in any file. What a
-// language has itself needs no test.
-func (j comparison) isUnknownWithoutTest(ext, name string) bool {
-	return !j.used[name] && !j.removed[name] && !slices.Contains(ofLanguage(), name) && !(slices.Contains(scriptExts(), ext) && slices.Contains(scriptGlobals, name))
+// language has itself needs no test, unless the test file binds the name to something else.
+func (j comparison) isUnknownWithoutTest(old tested, name string) bool {
+	root, _, _ := strings.Cut(old.objects[name]+name, ".")
+	imported, bound := j.was.bound[old.path][root]
+	language := slices.Contains(ofLanguage(), name) || slices.Contains(scriptExts(), path.Ext(old.path)) && slices.Contains(scriptGlobals, name)
+	return !j.used[name] && !j.removed[name] && (!language || imported || bound && root == name)
 }
 
 // ofLanguage are functions that Python, JavaScript and their usual runners of tests have.

@@ -270,6 +270,31 @@ func importedNames(re *regexp.Regexp, text []byte, top bool) (names map[string]b
 	return names, lines
 }
 
+// boundNames are the names that a file of Python or JavaScript declares, and as true those that it
+// imports, but for what it has from its language, a runner of tests or, in JavaScript, a package.
+func boundNames(ext string, text []byte) map[string]bool {
+	out, re := map[string]bool{}, bindings()[ext]
+	if re == nil {
+		return nil
+	}
+	text = foreignImports().ReplaceAll(text, nil)
+	for _, m := range declaredName().FindAllSubmatch(text, -1) {
+		out[string(m[1])+string(m[2])+string(m[3])] = false
+	}
+	names, _ := importedNames(re, text, false)
+	for name := range names {
+		out[name] = true
+	}
+	return out
+}
+
+// foreignImports find what imports from a language, a runner of tests or a package.
+var foreignImports = sync.OnceValue(func() *regexp.Regexp {
+	python := `(?:anyio|asyncio|builtins|collections|contextlib|datetime|decimal|functools|hypothesis|io|itertools|json|mock|operator|os|pathlib|pytest|pytest_mock|six|sys|time|trio|typing|unittest)\b`
+	return regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+` + python + `\S*[ \t]+import[ \t]+(?:\([^)]*\)|[^(\n]+)|import[ \t]+` + python + `[^\n'"]*$|` +
+		`(?:(?:import|export)\s+[^;'"()]+?\s+from\s*|(?:const|let|var)\s+[^;=]+?\s*=\s*require\(\s*)["'](?:(?:node|bun|npm|jsr):[^"'\n]*|@\w[^"'\n]*|\w[\w.-]*)["'])`)
+})
+
 // addBoundNames adds the names of an import's list, the last word of each: "a as b" binds b.
 func addBoundNames(names map[string]bool, list string) {
 	var plain strings.Builder

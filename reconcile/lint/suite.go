@@ -29,10 +29,13 @@ type check struct {
 type suite struct {
 	tests  map[string]tested // the tests and their helpers, by folder or file and name
 	checks []check
-	own    map[string]bool // the functions and types that test files declare for themselves, by folder, or by extension where there is no tree
+	own    map[string]bool            // the functions and types that test files declare for themselves, by folder, or by extension where there is no tree
+	bound  map[string]map[string]bool // see boundNames, by file
 }
 
-func newSuite() *suite { return &suite{tests: map[string]tested{}, own: map[string]bool{}} }
+func newSuite() *suite {
+	return &suite{tests: map[string]tested{}, own: map[string]bool{}, bound: map[string]map[string]bool{}}
+}
 
 type place struct {
 	path string
