@@ -58,7 +58,7 @@ var placeholderPatterns = sync.OnceValue(func() []pattern {
 	keeps := behind[keeping]
 	behind[keeping] = keep + `(?:(?:\s+\w+)?\s+(?:code|implementation|checks?|logic)(?:\s+\w+)?|(?:\s+\w+){0,2}\s*(?:\.{2}|…))`
 	alone := regexp.MustCompile(`\[\^\\n\]\{0,\d+\}`).ReplaceAllString("(?:"+strings.Join(behind, "|")+")", `\s*`) // nothing but the phrase
-	empty := `(?:(?:[{:]|\bpass|\.{3}|…)\s*` + mark + lead + `|` + mark + `\s*(?:\.{2}|…)` + lead + `)` + keeps + end
+	empty := `(?:(?:[{:]|\bpass|\.{3}|…)\s*` + mark + lead + `|` + mark + `\s*(?:\.{2}|…)` + lead + `)` + keeps + `(?:[\s.…)>\]};,]|\*/|-->)*$`
 	return []pattern{
 		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)(?:^\s*|\.{3}|…)` + codeMark + lead + all + `|` + mark + lead + alone + end + `|` + empty)},
 		{"placeholder_text", "is a placeholder", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + lead + all)},
