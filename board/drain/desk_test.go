@@ -70,12 +70,10 @@ func TestDeskIsThePinnedBase(t *testing.T) {
 	}
 }
 
-// One session has one desk, however often it is asked for.
 // A person sees what a session changed so far, of one path or of all.
 func TestDiffOfADesk(t *testing.T) {
 	t.Parallel()
-	var w *world
-	w = atDesk(t, func(d session.Desk) {
+	w := atDesk(t, func(d session.Desk) {
 		for name, text := range map[string]string{"a.txt": "one\n", "b.txt": "two\n"} {
 			if err := os.WriteFile(filepath.Join(d.Tree, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
