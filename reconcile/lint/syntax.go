@@ -44,7 +44,7 @@ func (s side) textOf(n ast.Node) string {
 }
 
 // maxReread is how many times its own length a file may take to read.
-const maxReread = 200
+const maxReread = 1000
 
 // listFunctions lists the functions of a side. Of several that may bear one name,
 // init and _, each has its number.
