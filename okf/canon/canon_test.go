@@ -57,7 +57,7 @@ func TestProfile(t *testing.T) {
 		"no block":                   {"# A\n", []string{"canon/a.md:1 error frontmatter-missing-block"}},
 		"empty file":                 {"", []string{"canon/a.md:1 error frontmatter-missing-block"}},
 		"not closed":                 {"---\nuri: acme://a\n", []string{"canon/a.md:1 error frontmatter-parse-error"}},
-		"not yaml":                   {"---\ntitle: \"A\nuri: b\n---\n", []string{"canon/a.md:4 error frontmatter-parse-error"}},
+		"not yaml":                   {"---\ntitle: \"A\nuri: b\n---\n", []string{"canon/a.md:2 error frontmatter-parse-error"}},
 		"a key twice":                {with("tier: 1", "tier: 1\ntier: 2"), []string{"canon/a.md:7 error frontmatter-parse-error"}},
 		"not a mapping":              {"---\n- a\n---\n", []string{"canon/a.md:2 error frontmatter-parse-error"}},
 		"not text":                   {"---\n\xff\n---\n", []string{"canon/a.md:2 error frontmatter-parse-error"}},
