@@ -353,7 +353,7 @@ func (v *view) readAct(c repo.Commit) (logEvent, bool) {
 	} else if e.Text = describeAct(e.Task, subject, body, first); e.Text == "" {
 		e.Text = describeSubject(subject, body)
 	}
-	if m := revertsCommit.FindStringSubmatch(c.Message); m != nil {
+	if m := revertsCommit.FindStringSubmatch(c.Message); m != nil && e.Text == "" {
 		if was, err := v.repo.Commit(repo.OID(m[1])); err == nil {
 			if undone, ok := v.readAct(was); ok {
 				e.Task, e.Text, e.rank = undone.Task, "reverted: "+undone.Text, 1
