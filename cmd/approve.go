@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -422,17 +421,6 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p takenPart, o app
 	return v.landPersonal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, msg)
 }
 
-// verifiedBlobs returns the blobs of the atoms that v marks, by id.
-func (v *view) verifiedBlobs(p review.Proposal, marks review.Verify, files review.Files) map[string]string {
-	out := map[string]string{}
-	for _, a := range v.proposedAtoms(p) {
-		if b, ok := files[a.at.Path]; ok && marks.Marks(a.ID) {
-			out[string(a.ID)] = okf.BlobID(b)
-		}
-	}
-	return out
-}
-
 func approvalMessage(t board.Task, p takenPart, o approval, h review.Human, note string, verified map[string]string, files review.Files) string {
 	var except []string
 	for _, id := range o.verify.Except {
@@ -447,17 +435,6 @@ func approvalMessage(t board.Task, p takenPart, o approval, h review.Human, note
 	}
 	pairs = append(pairs, "Odd-Except", strings.Join(except, ", "))
 	return commitMessage("approve: "+or(t.Title, string(t.ID)), note, append(pairs, p.trailerPairs(files)...)...)
-}
-
-// atomsOf reads the proposal's atoms from the merged tree.
-func (v *view) atomsOf(merged fs.FS, p review.Proposal) review.Files {
-	out := review.Files{}
-	for _, w := range p.Atoms(v.cfg.Root) {
-		if b, err := fs.ReadFile(merged, w.Path); err == nil {
-			out[w.Path] = b
-		}
-	}
-	return out
 }
 
 // approveForTarget adds the person's commit to the review branch, which changes only what

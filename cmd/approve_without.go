@@ -180,6 +180,28 @@ func (v *view) approvedFiles(t board.Task, p takenPart, verify review.Verify, h 
 	return files, nil
 }
 
+// verifiedBlobs returns the blobs of the atoms that v marks, by id.
+func (v *view) verifiedBlobs(p review.Proposal, marks review.Verify, files review.Files) map[string]string {
+	out := map[string]string{}
+	for _, a := range v.proposedAtoms(p) {
+		if b, ok := files[a.at.Path]; ok && marks.Marks(a.ID) {
+			out[string(a.ID)] = okf.BlobID(b)
+		}
+	}
+	return out
+}
+
+// atomsOf reads the proposal's atoms from the merged tree.
+func (v *view) atomsOf(merged fs.FS, p review.Proposal) review.Files {
+	out := review.Files{}
+	for _, w := range p.Atoms(v.cfg.Root) {
+		if b, err := fs.ReadFile(merged, w.Path); err == nil {
+			out[w.Path] = b
+		}
+	}
+	return out
+}
+
 // restorePaths returns the tree with the given paths as they are in the commit at.
 func (v *view) restorePaths(ctx context.Context, tree repo.OID, paths []review.Path, at repo.OID) (repo.OID, error) {
 	if len(paths) == 0 {

@@ -141,6 +141,27 @@ func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
 	return freed, err
 }
 
+// pruneRuns deletes the artifacts of old runs, runs git's maintenance, and reports what the
+// month has cost.
+func (d *drain) pruneRuns(ctx context.Context) error {
+	all, err := d.authority().tenantPurse()
+	if err != nil {
+		return err
+	}
+	d.report.Spent = all.total()
+	d.report.Level = d.at.cfg.Allows(d.report.Spent, 0).String()
+	if len(d.report.Tasks) == 0 {
+		return nil
+	}
+	if _, err := d.repo.PruneRuns(ctx, d.Now().Add(-artifactAge)); err != nil {
+		return err
+	}
+	return d.repo.Maintain(ctx)
+}
+
+// artifactAge is how long a run's artifacts are kept. No review waits that long.
+const artifactAge = 180 * 24 * time.Hour
+
 // # What a claim announces
 //
 // The records of an op land with the task's result, all in one commit, so that a
