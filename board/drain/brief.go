@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
@@ -381,7 +382,7 @@ func (s *snapshot) filesMeantBy(t board.Task, base fs.FS) []invoke.File {
 	for _, name := range firstOf(names, maxInputs) {
 		for _, f := range readInput(base, name) {
 			score[name] += countWordsIn(string(f.Text), words)
-			if given[name] {
+			if given[name] || !utf8.Valid(f.Text) {
 				f.Text = nil
 			}
 			size += len(f.Text)
