@@ -6,10 +6,7 @@ import (
 	"math"
 )
 
-// gatherAtoms calls read for each atom of the types that fits accepts, and returns the results
-// in path order. It is for questions about very many atoms. An atom that was not parsed
-// before is parsed for this one call and not kept. Calls run in parallel. read may keep the
-// texts of the atom, but neither the atom nor a slice of it.
+// gatherAtoms is GatherKept without a store.
 func gatherAtoms[T any](g *Graph, fits func(typ string) bool, read func(a *Atom) T) []T {
 	list := g.rowsOfType(fits)
 	out, todo := make([]T, len(list)), make([]int, len(list))
@@ -27,8 +24,13 @@ type Form[T any] struct {
 	Value func([]string) (T, bool) // false for texts that Texts did not return; may keep them, but not the slice
 }
 
-// GatherKept reads atoms as gatherAtoms does, but takes from the store what an earlier call read of the same
-// bundle. It reads what changed since. [Graph.KeepWords] gives a graph its store.
+// GatherKept calls read for each atom of the types that fits accepts, and returns the results
+// in path order. It is for questions about very many atoms. An atom that was not parsed
+// before is parsed for this one call and not kept. Calls run in parallel. read may keep the
+// texts of the atom, but neither the atom nor a slice of it.
+//
+// What an earlier call read of the same bundle comes from the store of the graph, which
+// [Graph.KeepWords] gives it; what changed since is read.
 func GatherKept[T any](g *Graph, fits func(typ string) bool, read func(a *Atom) T, form Form[T]) []T {
 	if g.store == nil || g.mark == "" {
 		return gatherAtoms(g, fits, read)

@@ -374,7 +374,8 @@ func (p *Profile) addSensitive(file string, f Evidence, pol Policy) {
 		why = file + " is in " + glob
 	}
 	// A text's own name says what it is about: whoever wants one on passwords gives nothing away.
-	isText := slices.Contains([]string{".md", ".markdown", ".rst", ".adoc"}, path.Ext(file)) && glob == "" && securityWord(path.Dir(file)) == "" && securityWord(policy.FoldPath(path.Dir(file))) == ""
+	dir := path.Dir(file)
+	isText := slices.Contains([]string{".md", ".markdown", ".rst", ".adoc"}, path.Ext(file)) && glob == "" && cmp.Or(securityWord(dir), securityWord(policy.FoldPath(dir))) == ""
 	inScope := slices.ContainsFunc(expandFolders(f.Scope), func(g string) bool {
 		return policy.MatchGlob(g, file) && (isText || namesSensitive(g, file, glob, word))
 	})

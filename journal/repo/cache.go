@@ -15,9 +15,9 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// cacheFiles is how many files the cache keeps: enough for the board, a target, a work tree or two, and their
-// previous states.
-const cacheFiles = 16
+// cacheFiles is how many files the cache keeps: enough for the board, a target, a work tree or two, their words
+// and rows, and their previous states.
+const cacheFiles = 20
 
 // abandonedAfter is the age at which an unfinished cache file is deleted: its writer is dead by then.
 const abandonedAfter = 10 * time.Minute

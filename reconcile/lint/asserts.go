@@ -23,8 +23,8 @@ func (a asserter) walkBlock(list []ast.Stmt, cond *condition) {
 	}
 }
 
-// libraryAssertion returns the assertion of a library, or of a suite, that a name calls.
-func (a asserter) libraryAssertion(name string) string {
+// knownAssertion returns the assertion of a library, or of a suite, that a name calls.
+func (a asserter) knownAssertion(name string) string {
 	object, method, _ := strings.Cut(name, ".")
 	said, _ := withoutNegation(method)
 	if made, ok := a.says[object]; made || slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) ||
@@ -173,8 +173,8 @@ func (a asserter) call(e ast.Expr, cond *condition) {
 	object, _, _ := strings.Cut(name, ".")
 	at := strings.LastIndexByte(name, '.')
 	switch {
-	case a.libraryAssertion(name) != "":
-		a.each(a.readClaim(a.libraryAssertion(name), call), call, "")
+	case a.knownAssertion(name) != "":
+		a.each(a.readClaim(a.knownAssertion(name), call), call, "")
 	case at >= 0 && isFailing(object, name[at+1:]):
 		c := condition{"fails", false}
 		if cond != nil {
