@@ -356,6 +356,8 @@ type shownError struct{ error }
 
 func (t shownError) Unwrap() error { return t.error }
 
+func shown(err error) error { return shownError{err} }
+
 func errorJSON(err error) map[string]any {
 	code, reason := exitStatus(err)
 	return map[string]any{"code": code, "reason": reason, "message": secrets.RedactText(err.Error())}

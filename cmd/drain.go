@@ -133,7 +133,7 @@ func printDrained(env Env, report drain.Report, err error, asJSON bool) error {
 		Error map[string]any `json:"error"` // what stopped it after these tasks
 	}{report, errorJSON(err)}
 	_ = printJSON(env, part)
-	return shownError{err}
+	return shown(err)
 }
 
 // openDrain opens the workspace for a verb that starts sessions, with the options of a drain that

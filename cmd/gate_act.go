@@ -156,7 +156,7 @@ func (p *plan) completeAct(ctx context.Context) error {
 	case p.o.file != nil:
 		a.Lease = &p.o.file.Lease
 	case a.Kind == "draft" && !isAlive(p.leaseState()): // one that is alive is drafted again as it is
-		l := p.newDraft(p.slow).Lease
+		l := newDraft(p.allTasks(), p.cfg.Root, p.actTime(), p.slow).Lease
 		a.Lease = &l
 	}
 	if a.Reason == "" && a.Decision != nil {

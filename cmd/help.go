@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -161,11 +160,10 @@ func nextStep(env Env) string {
 func findNextStep(ctx context.Context, env Env) string {
 	env.Stderr = io.Discard
 	w, err := workspaceOf(ctx, env, true)
-	var r refusal
-	switch {
-	case errors.As(err, &r) && r.code == "no-repository":
+	switch _, reason := exitStatus(err); {
+	case reason == "no-repository":
 		return "odd demo makes a sample repository to try; or, in a git repository of yours, odd init"
-	case errors.As(err, &r) && r.code == "no-config":
+	case reason == "no-config":
 		return "odd init sets odd up in this repository"
 	case err != nil:
 		return "odd status shows what is wrong here"

@@ -268,41 +268,42 @@ func runLeaseDraft(c *cli.Context, env Env, v *view, s overview.SlowLoop) error 
 	if s.Facts.ChainErr != nil {
 		return fmt.Errorf("%s: %w", v.repoPath(gate.GatesPath), s.Facts.ChainErr)
 	}
-	b := string(gate.PrintLease(v.newDraft(s)))
+	b := string(gate.PrintLease(newDraft(v.allTasks(), v.cfg.Root, v.actTime(), s)))
 	return showText(env, c.Bool("json"), map[string]string{"toml": b}, b)
 }
 
 // newDraft returns a draft as a whole lease.toml: the lease that is drafted or suspended,
-// as it is, or else a prefilled one, of what people put on the board.
-func (v *view) newDraft(s overview.SlowLoop) gate.File {
+// as it is, or else a prefilled one, of the tasks that people put on the board.
+func newDraft(tasks []board.Task, root string, now time.Time, s overview.SlowLoop) gate.File {
 	c, f := s.Facts.Chain, s.File
 	if st := f.Lease.State; s.Facts.Present && s.Facts.Unreadable == nil && (st == gate.Draft || st == gate.Suspended) {
 		f.Lease.State, f.Lease.ActivatedAt = gate.Draft, time.Time{}
 		return f
 	}
-	p := gate.Plan{ID: c.NextLease(), Paths: v.touchedPaths()}
-	for _, t := range board.Order(v.taskRows(), board.IndexOf(v.taskRows())) {
+	p := gate.Plan{ID: c.NextLease(), Paths: touchedPaths(tasks, root)}
+	rows := board.RowsOf(tasks)
+	for _, t := range board.Order(rows, board.IndexOf(rows)) {
 		if t.State == board.Ready {
 			p.Ready = append(p.Ready, gate.Work{ID: string(t.ID), Title: t.Title, Kind: t.Kind})
 		}
 	}
-	f = gate.DraftOf(v.actTime(), p)
+	f = gate.DraftOf(now, p)
 	if c.Stance() == gate.Discovery {
 		f.Stance = gate.Discovery
 	}
 	return f
 }
 
-// touchedPaths returns the bundle, and what else the tasks on the board may touch. A glob
+// touchedPaths returns the bundle at root, and what else the tasks may touch. A glob
 // that no lease may hold is left out.
-func (v *view) touchedPaths() []string {
-	out := []string{v.cfg.Root + "/**"}
-	for _, t := range v.allTasks() {
+func touchedPaths(tasks []board.Task, root string) []string {
+	out := []string{root + "/**"}
+	for _, t := range tasks {
 		for _, p := range t.Paths {
 			if folder, ok := strings.CutSuffix(p, "/"); ok {
 				p = folder + "/**"
 			}
-			if t.State != board.Done && !slices.Contains(out, p) && !strings.HasPrefix(p, v.cfg.Root+"/") && canHold(p) {
+			if t.State != board.Done && !slices.Contains(out, p) && !strings.HasPrefix(p, root+"/") && canHold(p) {
 				out = append(out, p)
 			}
 		}
@@ -343,7 +344,7 @@ func runLeaseEdit(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	f := v.newDraft(s)
+	f := newDraft(v.allTasks(), v.cfg.Root, v.actTime(), s)
 	before := gate.PrintLease(f)
 	after, err := v.editText(c.Context, "lease.toml", before)
 	if errors.Is(err, errNoEditor) {

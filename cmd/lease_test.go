@@ -7,7 +7,6 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/overview"
-	"github.com/odd-cli/odd/okf"
 )
 
 func TestSpan(t *testing.T) {
@@ -96,23 +95,15 @@ func TestTheNextHumanAct(t *testing.T) {
 // committed to as it is.
 func TestThePrefilledDraftNeedsNoEdit(t *testing.T) {
 	t.Parallel()
-	v := &view{workspace: &workspace{}}
-	v.cfg.Root = "knowledge"
-	v.env.Now = func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 1, time.UTC) }
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	tasks := []board.Task{
 		{Row: board.Row{ID: "a", Title: "TBD", State: board.Ready, Kind: "extract"}, Paths: []string{"src/**", "odd.toml", ".github/**", "/abs", "a\\b", "[", "../x", "knowledge/terms/**"}},
 		{Row: board.Row{ID: "b", Title: "Two\tlines\nand \u202eworse", State: board.Ready, Kind: "no-such-kind"}, Paths: []string{"src/**", ""}},
 		{Row: board.Row{ID: "c", State: board.Backlog}, Paths: []string{"docs/"}},
 	}
-	v.whole, v.listed = func() []board.Task { return tasks }, listOf(board.RowsOf(tasks))
-	l := v.newDraft(overview.SlowLoop{}).Lease
-	l.ActivatedAt = v.actTime()
+	l := newDraft(tasks, "knowledge", now, overview.SlowLoop{}).Lease
+	l.ActivatedAt = now
 	for _, p := range l.Check(true) {
 		t.Errorf("%s", p)
 	}
-}
-
-// listOf are rows as a view has them.
-func listOf(rows []*board.Row) func() ([]*board.Row, []okf.Problem) {
-	return func() ([]*board.Row, []okf.Problem) { return rows, nil }
 }

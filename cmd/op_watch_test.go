@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"os"
 	"strings"
 	"testing"
@@ -55,7 +54,7 @@ func TestWatchEndsWithTheWork(t *testing.T) {
 			env.Sleep = func(time.Duration) { looks, now = looks[1:], now.Add(time.Second); show(looks[0]) }
 			out.Reset()
 			show(looks[0])
-			_ = runOpWatch(context.Background(), env, watch{}) // an empty board has no commit to tell the ending from
+			_ = oneAtATime(env, "odd", "op", "watch") // an empty board has no commit to tell the ending from
 			at := 0
 			for _, w := range c.want {
 				i := strings.Index(out.String()[at:], w)

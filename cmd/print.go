@@ -83,7 +83,7 @@ func show(env Env, asJSON bool, value any, rows ...[]string) error {
 func showRefused(env Env, asJSON bool, value any, rows [][]string, refused error) error {
 	err := show(env, asJSON, value, rows...)
 	if err == nil && refused != nil && asJSON {
-		return shownError{refused}
+		return shown(refused)
 	}
 	return cmp.Or(err, refused)
 }

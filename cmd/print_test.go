@@ -19,10 +19,6 @@ func TestPrintsPlainText(t *testing.T) {
 		"talk":     func(e Env) error { talk(e, "%s", evil); return nil },
 		"error":    func(e Env) error { reportError(e, errors.New(evil), false); return nil },
 		"progress": func(e Env) error { newProgress(e).setLine(evil); return nil },
-		"status": func(e Env) error {
-			_, err := e.Stdout.Write([]byte(boardStatus{Paused: evil, taskSummary: taskSummary{Review: []string{evil}}}.statusPage()))
-			return err
-		},
 	} {
 		env, out, err := quiet()
 		env.Terminal = true
@@ -33,6 +29,15 @@ func TestPrintsPlainText(t *testing.T) {
 		if okf.Visible(got) != got || !strings.Contains(got, "[31mb") {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+func TestStatusPageIsPlainText(t *testing.T) {
+	t.Parallel()
+	const evil = "a\x1b]0;pwn\x07\x1b[31m\u202eb\u009b2Jc"
+	got := boardStatus{Paused: evil, taskSummary: taskSummary{Review: []string{evil}}}.statusPage()
+	if okf.Visible(got) != got || !strings.Contains(got, "[31mb") {
+		t.Errorf("%q", got)
 	}
 }
 
