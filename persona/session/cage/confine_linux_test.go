@@ -125,8 +125,8 @@ func TestMemoryOfMany(t *testing.T) {
 	}
 }
 
-// TestHiddenProgram: a program that lies beside the user's home cannot be read by agents, and
-// the error says so and what to do. In a folder of its own it starts.
+// TestHiddenProgram: a program in a hidden place does not start, and the error says so and what
+// to do. One beside the user's home or a secret starts, and cannot read what lies beside it.
 func TestHiddenProgram(t *testing.T) {
 	t.Parallel()
 	c := held()
@@ -134,18 +134,17 @@ func TestHiddenProgram(t *testing.T) {
 		t.Skip("the kernel protects no files here")
 	}
 	top := t.TempDir()
-	c.Home = filepath.Join(top, "ann")
-	if err := os.Mkdir(c.Home, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{"agent": "move the program to a folder of its own", "ann/agent": "move the program to a folder of its own", "ann/bin/agent": ""} {
+	write := func(name, text string) string {
 		at := filepath.Join(top, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), 0o700)); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(at, []byte("#!/bin/sh\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		return at
+	}
+	diary, key := write("ann/diary", "mine\n"), write("ann/keys/key", "mine\n")
+	c.Home, c.Hidden = filepath.Join(top, "ann"), []string{filepath.Join(top, "ann/keys")}
+	for name, want := range map[string]string{"agent": "", "ann/agent": "", "ann/bin/agent": "", "ann/keys/agent": "move the program to another folder"} {
+		at := write(name, "#!/bin/sh\n! cat "+diary+" && ! cat "+key+"\n")
 		p := sh(desk(t), "")
 		p.Argv = []string{at}
 		_, err := c.Run(t.Context(), p)

@@ -54,15 +54,15 @@ func (q *Process) startKept(c Cage, p Program, path string) error {
 	return hiddenProgram(err, path, slices.Concat(read, write))
 }
 
-// hiddenProgram says why a program could not be started that lies in none of the places that
-// are open to it: Landlock tells no more than that permission was denied.
+// hiddenProgram says why a program could not be started that lies in a hidden place: Landlock
+// tells no more than that permission was denied.
 func hiddenProgram(err error, path string, open []string) error {
 	var never *NotStarted
 	at := resolveLinks(path)
 	if !errors.As(err, &never) || !strings.Contains(never.Error(), unix.EACCES.Error()) || at == "" || slices.ContainsFunc(open, func(dir string) bool { return isWithin(dir, at) }) {
 		return err
 	}
-	return &NotStarted{fmt.Errorf("%w: agents may not read its folder, because your home or a secret lies in it; move the program to a folder of its own, such as ~/bin", never.Err)}
+	return &NotStarted{fmt.Errorf("%w: it lies in a place that is hidden from agents; move the program to another folder, such as ~/bin", never.Err)}
 }
 
 var errLacking = errors.New("the kernel has no such thing")

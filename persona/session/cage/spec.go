@@ -91,6 +91,13 @@ func (c Cage) listPlaces(p Program, path string) (read, write []string) {
 			}
 		}
 	}
+	// A program beside the user's home, or beside a secret, is opened without its folder.
+	if at := resolveLinks(path); !overlapsAny(hidden, at) {
+		within := func(dir string) bool { return isWithin(dir, at) }
+		if at != "" && !slices.ContainsFunc(slices.Concat(read, write), within) {
+			read = append(read, at)
+		}
+	}
 	slices.Sort(read)
 	return slices.Compact(read), write
 }
