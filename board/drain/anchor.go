@@ -322,11 +322,11 @@ func (h *handshake) markRead() {
 	}
 }
 
-func releaseReason(w *work) string {
+func releaseReason(s lastSession) string {
 	switch {
-	case w.emission.Failure == invoke.Yielded:
+	case s.emission.Failure == invoke.Yielded:
 		return "the session yielded"
-	case w.verdict == board.ToBlocked:
+	case s.reason != "":
 		return "the session ended, and is blocked"
 	}
 	return "the session is over"

@@ -71,7 +71,7 @@ func (rec recorder) planDecay() (p *draft, done []gate.Proposal, err error) {
 
 // addAppeals adds to a result the gate proposals of its sessions, always with an agent as
 // their source.
-func (rec recorder) addAppeals(p *draft, c *claim, list ...*work) error {
+func (rec recorder) addAppeals(p *draft, c *claim, list ...work) error {
 	var ps []gate.Proposal
 	for _, w := range list {
 		for _, asked := range w.emission.Proposals {
@@ -110,8 +110,8 @@ func (rec recorder) byAgent(c *claim, p session.Proposal) gate.Proposal {
 
 // findEmergency returns the reason of the first emergency that the session proposed, "" for
 // none.
-func (w *work) findEmergency() string {
-	for _, p := range w.emission.Proposals {
+func (s lastSession) findEmergency() string {
+	for _, p := range s.emission.Proposals {
 		if p.Severity == string(gate.EmergencySeverity) {
 			return p.Reason
 		}

@@ -126,12 +126,12 @@ func shortHash(sum string) string {
 
 // whyAstray says what of a session's atoms may not land: a path that the lease does not hold, or a
 // type that its stance does not make. "" is nothing.
-func (a authority) whyAstray(w *work) string {
-	lands := slices.DeleteFunc(slices.Clone(w.items), func(it reconcile.Item) bool { return !it.Effect.Lands() })
+func (a authority) whyAstray(under terms, items []reconcile.Item) string {
+	lands := slices.DeleteFunc(slices.Clone(items), func(it reconcile.Item) bool { return !it.Effect.Lands() })
 	if len(lands) == 0 {
 		return ""
 	}
-	if why := w.whyRefused(policy.Land, a.itemPaths(lands)); why != "" || !a.requiresLease() {
+	if why := under.whyRefused(policy.Land, a.itemPaths(lands)); why != "" || !a.requiresLease() {
 		return why
 	}
 	s, err := a.slowLoop()
@@ -207,11 +207,11 @@ func kindOf(role contract.Role) string {
 // whyLapsed says why the claim c may not go on or come to a review: the lease it
 // was made under is no longer valid, an emergency is open, or its session's
 // permit no longer holds. What c itself has used counts as granted. "" is nothing.
-func (a authority) whyLapsed(c *claim) string {
+func (a authority) whyLapsed(c *claim, h *handshake) string {
 	if why := a.whyRevoked(c); why != "" {
 		return why
 	}
-	return c.anchor.whyLapsed(a.snapshot)
+	return h.whyLapsed(a.snapshot)
 }
 
 // whyRevoked is whyLapsed as far as lease and emergencies go.

@@ -40,14 +40,14 @@ func (d *drain) briefs() briefs { return briefs{d.Options, d.repo, d.authority()
 
 // briefInput gathers what the session is told. Canon and persona come from the board
 // branch; the inputs from the base the session works on.
-func (br briefs) briefInput(c *claim, w *work, req session.Request) invoke.Input {
+func (br briefs) briefInput(c *claim, under terms, req session.Request) invoke.Input {
 	t := c.task
 	in := invoke.Input{
 		Run: br.Run, Attempt: t.Attempts, Role: t.Role,
 		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: br.now.mergeOptions(br.By).Cap.String()},
 		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: taskBody(t), Acceptance: t.Acceptance, Blob: t.Blob},
-		Inputs: inputFiles(req.Files, t.Inputs), Before: br.earlierAttempts(t, w.bound.Mode),
-		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifactFiles(w.bound, req.Files, br.now.cfg.Root),
+		Inputs: inputFiles(req.Files, t.Inputs), Before: br.earlierAttempts(t, under.bound.Mode),
+		Contract: under.bound.Contract, Handoffs: under.bound.handoffs, Artifacts: artifactFiles(under.bound, req.Files, br.now.cfg.Root),
 		Watching: br.Watch != nil, Offered: br.now.toolsFor(t),
 	}
 	in.Task.Goal, in.Task.GoalText = br.now.goalOf(t)
@@ -56,17 +56,18 @@ func (br briefs) briefInput(c *claim, w *work, req session.Request) invoke.Input
 	}
 	rules := audit.Rules{Graph: br.now.graph, Root: br.now.cfg.Root}
 	if !slices.Contains(in.Offered, "get") {
-		in.Prompts = rules.Prompts(w.bound.Contract)
+		in.Prompts = rules.Prompts(under.bound.Contract)
 	}
 	in.Canon = rules.Canon()
-	in.Context, in.Memory = br.briefContext(t, w)
+	in.Context, in.Memory = br.briefContext(t, under.bound)
 	if t.Role != "" {
-		w.persona.Root = br.now.cfg.Root
-		in.Persona = w.persona.Markdown(br.now.graph, false)
-		for _, it := range append([]persona.Item{w.persona.Role}, w.persona.Items...) {
+		role := under.persona
+		role.Root = br.now.cfg.Root
+		in.Persona = role.Markdown(br.now.graph, false)
+		for _, it := range append([]persona.Item{role.Role}, role.Items...) {
 			in.Compiled = append(in.Compiled, invoke.Ref{Path: br.now.pathOf(it.Path), Blob: it.Blob})
 		}
-		in.Knowledge, in.Canon = br.now.knowledgeOfRole(w.persona, in.Canon)
+		in.Knowledge, in.Canon = br.now.knowledgeOfRole(role, in.Canon)
 	}
 	in.Preferences = br.now.listPreferences(t)
 	in.Related = br.now.findRelated(t, in.Knowledge, in.Canon, in.Preferences)
@@ -78,7 +79,7 @@ func (br briefs) briefInput(c *claim, w *work, req session.Request) invoke.Input
 	if br.now.changesFiles(t) {
 		in.Change = br.now.askedChange(c, req.Files)
 	}
-	for _, no := range firstOf(w.declines, mostDeclined) {
+	for _, no := range firstOf(under.declines, mostDeclined) {
 		in.Declined = append(in.Declined, string(no.ID)+": "+no.String())
 	}
 	if c.reserved > 0 {
@@ -153,9 +154,9 @@ func (s *snapshot) toolsFor(t board.Task) []string {
 // from. A board that neither asks for a lease nor has anything of the slow loop, nor
 // a lesson for a task that changes files, has none; nor has a session with a fresh
 // context.
-func (br briefs) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
+func (br briefs) briefContext(t board.Task, b bound) ([]byte, []invoke.Ref) {
 	s, err := br.now.slowLoop()
-	if err != nil || w.bound.Strict {
+	if err != nil || b.Strict {
 		return nil, nil
 	}
 	lessons := br.findLessons(t)
@@ -178,7 +179,7 @@ func (br briefs) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
 			from = append(from, invoke.Ref{Path: br.now.pathOf(f.name), Blob: okf.BlobID(f.text)})
 		}
 	}
-	if w.bound.Mode != "" {
+	if b.Mode != "" {
 		c = c.Unquoted()
 	}
 	return []byte(c.Markdown()), from

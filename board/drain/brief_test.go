@@ -51,7 +51,7 @@ func TestFindingsAreAboutWhatWasShown(t *testing.T) {
 		want  string
 	}{{contract.Contract{Strict: true, Artifact: "docs/a.md"}, "docs/a.md"}, {contract.Contract{Strict: true}, "docs/b.md"}, {contract.Contract{Artifact: "docs/a.md"}, "docs/b.md"}} {
 		made := deliver.Deliverable{Schema: deliver.SchemaFindings, Findings: &deliver.Findings{Artifact: "docs/b.md"}}
-		if (&drain{}).contracts().nameArtifact(&made, c.under); made.Artifact() != c.want {
+		if made = (&drain{}).contracts().withArtifact(made, c.under); made.Artifact() != c.want {
 			t.Errorf("%+v: about %s, want %s", c.under, made.Artifact(), c.want)
 		}
 	}

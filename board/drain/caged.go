@@ -173,11 +173,11 @@ func otherChanges(refs []string) (out []string) {
 
 // leftPatch returns what a session left on its desk where it is dropped for no fault
 // of its own that is proven: the run's tree has it as left.patch.
-func (a *attempt) leftPatch(ctx context.Context) []byte {
-	if len(a.w.left.edits.Files) == 0 {
+func (a attempt) leftPatch(ctx context.Context, l left) []byte {
+	if len(l.edits.Files) == 0 {
 		return nil
 	}
-	patch, err := a.d.patchOf(ctx, a.c.base, a.w.left.edits.Files)
+	patch, err := a.d.patchOf(ctx, a.c.base, l.edits.Files)
 	if err != nil {
 		a.d.addNote(fmt.Sprintf("%s: the agent's files could not be kept: %v", a.c.task.ID, err))
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/invoke"
-	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/lint"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -36,7 +35,6 @@ type change struct {
 	opLog
 
 	unusable string // why a session's work could not be used, in the phase of generate
-	mending  bool   // the next session begins with the candidate there is
 	refused  string // the rules that refused a candidate, for which its session was asked again
 
 	// What they made.
@@ -60,22 +58,24 @@ type change struct {
 	mayLand bool   // it may land by itself
 	held    pipeline.Held
 	heldFor string // in words, "" for those of the code
-	barred  error  // why the target did not take it
 }
 
 // asking is how the sessions of a change are asked, one after the other.
 type asking struct {
-	*attempt
-	req      session.Request
+	attempt
+	input    input       // of each session, but for what the sessions before it came to
+	last     lastSession // the zero value before the first
+	earlier  earlier
 	sessions int
 	works    int            // of them, those that make a candidate
 	phase    pipeline.Phase // of the last of them
-	brief    invoke.Brief
-	plan     string        // that is carried out
-	read     []invoke.File // that sessions asked for
-	unread   string        // what they asked for and were not given
-	wrong    string        // what the next session is told of the last one's work
-	unseen   bool          // one of them did what odd did not see
+	plan     string         // that is carried out
+	read     []invoke.File  // that sessions asked for
+	unread   string         // what they asked for and were not given
+	wrong    string         // what the next session is told of the last one's work
+	mending  bool           // the next session begins with the candidate there is
+	unseen   bool           // one of them did what odd did not see
+	fault    error          // of the disk, in any of them or between
 }
 
 // opLog is an op as its records tell it.
@@ -94,7 +94,7 @@ type seal struct {
 }
 
 // splitOps is the op as its records before the outcome left it, and as those behind it did.
-func (l *opLog) splitOps() (before, behind []pipeline.Op) {
+func (l opLog) splitOps() (before, behind []pipeline.Op) {
 	if l.sealed == nil {
 		return l.ops, nil
 	}
@@ -112,11 +112,15 @@ func (s *snapshot) inBundle(name string) bool { return inBundle(s.cfg.Root, name
 
 func inBundle(root, name string) bool { return name == root || strings.HasPrefix(name, root+"/") }
 
+// work is what became of the change so far.
+func (ch *change) work() work {
+	return work{terms: ch.terms, lastSession: ch.last, earlier: ch.earlier, opLog: ch.opLog, change: ch}
+}
+
 // runChange takes a change through the pipeline, up to where it waits for a person or has
-// its ending; its work has what became of it.
-func runChange(ctx context.Context, ch *change) {
-	d, c, w := ch.d, ch.c, ch.w
-	w.change = ch
+// its ending, and returns what became of it.
+func runChange(ctx context.Context, ch *change) work {
+	d, c := ch.d, ch.c
 	l := ch.limits()
 	id, err := c.op, error(nil)
 	if id == "" { // judged again, under no claim
@@ -134,10 +138,12 @@ func runChange(ctx context.Context, ch *change) {
 		ch.op = pipeline.Run(ctx, w, l, ch.op) // whose refs move with the task's result
 	}
 	if err != nil {
-		w.voidWork(fmt.Sprintf("change: %v", err))
-		return
+		ch.last = ch.last.asVoid(fmt.Sprintf("change: %v", err))
+	} else {
+		ch.last = ch.whenEnded(ctx)
 	}
-	ch.recordEnd(ctx)
+	ch.last.fault = cmp.Or(ch.last.fault, ch.fault)
+	return ch.work()
 }
 
 // stopLook is how long a drain waits between two looks for who wants an op ended.
@@ -221,7 +227,7 @@ func (ch *change) doPhase(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	}[op.Phase]
 	out, err := work(ctx, op)
 	if repo.Faulty(err) {
-		ch.w.fault = err
+		ch.fault = err
 	}
 	return out, err
 }
@@ -246,20 +252,20 @@ func (ch *change) keepRecord(o pipeline.Op) {
 	ch.showBeat()
 }
 
-// recordEnd puts into the work what the op came to.
-func (ch *change) recordEnd(ctx context.Context) {
-	o, w := ch.op, ch.w
-	switch {
+// whenEnded is the last session with what the op came to.
+func (ch *change) whenEnded(ctx context.Context) lastSession {
+	switch o := ch.op; {
 	case o.Phase == pipeline.Waiting, o.Phase == pipeline.Complete:
 	case ctx.Err() != nil:
-		w.voidWork(describeStop(ctx, ch.c.task))
-	case w.verdict != board.ToBlocked:
+		return ch.last.asVoid(describeStop(ctx, ch.c.task))
+	case ch.last.reason == "":
 		why := cmp.Or(ch.why, o.Last().Note, pipeline.Explain(o.Reason))
 		if !strings.HasSuffix(why, "]") { // else it ends with a code that says more
 			why += fmt.Sprintf(" [%s]", o.Reason)
 		}
-		w.voidWork(why)
+		return ch.last.asVoid(why)
 	}
+	return ch.last
 }
 
 // endFor ends the op for a reason, in words that the task keeps whole.
@@ -270,39 +276,35 @@ func (ch *change) endFor(r pipeline.Reason, spent int64, format string, args ...
 
 // isProposed reports a change that is on its review branch, whether it waits there
 // or landed by itself.
-func (ch *change) isProposed() bool {
-	return ch != nil && ch.sealed != nil && (ch.op.Phase == pipeline.Waiting || ch.isLanding())
+func (l opLog) isProposed() bool {
+	return l.sealed != nil && (l.op.Phase == pipeline.Waiting || l.isLanding())
 }
 
-// rescindProposal ends an op that was to wait after all, because what it was made under
-// has ended meanwhile. Its records are again those before apply moved anything.
-func (l *opLog) rescindProposal(run string, now time.Time, why string) {
+// asRescinded is l where its op was to wait, and ends after all, because what it was made under has
+// ended meanwhile. Its records are again those before apply moved anything.
+func (l opLog) asRescinded(run string, now time.Time, why string) opLog {
 	before, _ := l.splitOps()
 	end, err := pipeline.End(before[len(before)-1], run, now, pipeline.Abandoned, string(secrets.Redact([]byte(why))))
 	if err != nil {
 		panic("unreachable: " + err.Error()) // an op in apply can be abandoned at any moment
 	}
-	l.op, l.ops, l.sealed = end, append(before, end), nil
+	return opLog{op: end, ops: append(before, end)}
 }
 
 // writeLaterRecords records what stands behind it.
-func (ch *change) writeLaterRecords(p *draft) error {
-	if ch == nil || ch.sealed == nil {
+func (rec recorder) writeLaterRecords(p *draft, w work) error {
+	if w.sealed == nil {
 		return nil
 	}
-	_, behind := ch.splitOps()
-	if ch.remade != nil {
-		end, err := pipeline.End(ch.remade.old, ch.d.Run, ch.d.Now(), pipeline.Superseded, "checked again as "+ch.op.ID)
+	_, behind := w.splitOps()
+	if m := w.change.remade; m != nil {
+		end, err := pipeline.End(m.old, rec.log.id, rec.log.now(), pipeline.Superseded, "checked again as "+w.op.ID)
 		if err != nil {
 			return err
 		}
-		behind = append(behind, end)
+		behind = append(slices.Clip(behind), end)
 	}
 	return p.recordOps(behind...)
-}
-
-func (q *asking) keepSession() {
-	q.keepArtifacts(path.Join(ArtifactDir(q.c.task), fmt.Sprintf("%s.%d", q.phase, q.sessions)))
 }
 
 // showBeat lets others see what this run is at work on. A run that cannot be shown goes on.

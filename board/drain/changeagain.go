@@ -129,17 +129,13 @@ func (bw *boardWriter) mergedWith(ctx context.Context, base, proposal repo.OID, 
 
 // runChangeAgain takes a change that waits through the pipeline again. Where it does not
 // come out at a person, the refusal says why, and nothing is written.
-func (a *attempt) runChangeAgain(ctx context.Context, m *remade) error {
-	defer func() {
-		if a.w.change == nil || a.w.change.op.Phase != pipeline.Waiting {
-			_ = a.d.repo.Show(nil)
-		}
-	}()
-	runChange(ctx, &change{asking: asking{attempt: a, unseen: m.old.Fact(pipeline.FactSeen) != "yes"}, remade: m})
-	if ch := a.w.change; ch.op.Phase != pipeline.Waiting {
-		return refuse(cmp.Or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", a.c.task.ID, strings.TrimSuffix(a.w.reason, " ["+string(ch.op.Reason)+"]"))
+func (a attempt) runChangeAgain(ctx context.Context, m *remade, s lastSession) (work, error) {
+	w := runChange(ctx, &change{asking: asking{attempt: a, last: s, unseen: m.old.Fact(pipeline.FactSeen) != "yes"}, remade: m})
+	if w.op.Phase != pipeline.Waiting {
+		_ = a.d.repo.Show(nil)
+		return w, refuse(cmp.Or(string(w.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", a.c.task.ID, strings.TrimSuffix(w.reason, " ["+string(w.op.Reason)+"]"))
 	}
-	return nil
+	return w, nil
 }
 
 func (ch *change) retakeCandidate(ctx context.Context) (pipeline.Out, error) {

@@ -17,7 +17,7 @@ import (
 // commitment lease, and to the project's commands in a tree of its own.
 func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, error) {
 	ch.verdict = judgeCandidate(ch.ground, ch.candidate)
-	if len(ch.w.unpermittedPaths(ch.candidate.Paths(), ch.candidate.Paths())) > 0 {
+	if len(ch.unpermittedPaths(ch.candidate.Paths(), ch.candidate.Paths())) > 0 {
 		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.describeUnpermitted())
 	}
 	if ch.checked != ch.draft || !ch.report.Passed() { // else repair has just run the checks on it
@@ -80,15 +80,15 @@ func (ch *change) describeUnpermitted() string {
 	way := append([]string{"odd task edit", string(ch.c.task.ID)}, shellPaths(ch.c.task.Paths)...)
 	outside, pattern := 0, false
 	for _, f := range ch.verdict.Findings {
-		if f.Code == "coverage_outside" && ch.w.grant.Denies(f.Path) == "" {
+		if f.Code == "coverage_outside" && ch.grant.Denies(f.Path) == "" {
 			others = slices.DeleteFunc(others, func(p string) bool { return p == f.Path })
 			way = append(way, shellPaths([]string{f.Path})...)
 			outside++
 			pattern = pattern || strings.ContainsAny(f.Path, "[]{}")
 		}
 	}
-	no := ch.w.unpermittedPaths(others, ch.candidate.Paths())
-	if outside == len(said) && !pattern && len(no)+len(ch.w.bound.outOfScope(ch.candidate)) == 0 && ch.c.task.Path != "" {
+	no := ch.unpermittedPaths(others, ch.candidate.Paths())
+	if outside == len(said) && !pattern && len(no)+len(ch.bound.outOfScope(ch.candidate)) == 0 && ch.c.task.Path != "" {
 		no = []string{fmt.Sprintf("to allow this, run %s, then odd task ready %s", strings.Join(way, " "), ch.c.task.ID)}
 	}
 	return strings.Join(append(said, no...), "; ")
@@ -105,12 +105,12 @@ func shellPaths(paths []string) []string {
 
 // unpermittedPaths returns why the session's permit does not cover some of paths, and why the commitment
 // lease does not cover some file of the candidate.
-func (w *work) unpermittedPaths(paths, candidate []string) []string {
+func (t terms) unpermittedPaths(paths, candidate []string) []string {
 	var no []string
-	if why := w.whyRefused(policy.Emit, paths); why != "" {
+	if why := t.whyRefused(policy.Emit, paths); why != "" {
 		no = append(no, why)
 	}
-	if why := w.whyRefused(policy.Land, candidate); why != "" {
+	if why := t.whyRefused(policy.Land, candidate); why != "" {
 		no = append(no, why)
 	}
 	return no
@@ -119,7 +119,7 @@ func (w *work) unpermittedPaths(paths, candidate []string) []string {
 // runChecks runs the checks of the candidate, of which v is what the iron gate says, and
 // keeps their report. With again, checks that failed are run twice, to tell a flake.
 func (ch *change) runChecks(ctx context.Context, v lint.Verdict, again bool) (err error) {
-	t := checkJob{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.w.bound.outOfScope(ch.candidate)...), parse: true, again: again}
+	t := checkJob{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.bound.outOfScope(ch.candidate)...), parse: true, again: again}
 	b := ch.d.place().bench()
 	b.Say = func(s string) {
 		ch.doing = s

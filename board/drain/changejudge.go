@@ -61,7 +61,7 @@ func (ch *change) endBlocked(v pipeline.Verdict) (pipeline.Out, error) {
 // route tells the lane of the change, whose time and money its sessions have.
 func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 	lane, why, complexity := risk.Lane(ch.d.at.cfg.Root, ch.c.task)
-	ch.req.Complexity = string(complexity)
+	ch.input.req.Complexity = string(complexity)
 	next := pipeline.Generate
 	switch {
 	case ch.remade != nil: // what it is made from was read and planned before
@@ -75,13 +75,13 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 
 func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.remade == nil { // else what was handed over with the change was handed over
-		ch.encodeHandoff(board.Slug(ch.c.task.ID))
+		ch.last = ch.encodeHandoff(board.Slug(ch.c.task.ID), ch.work())
 	}
-	if ch.w.verdict == board.ToBlocked {
-		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.w.reason)
+	if ch.last.reason != "" {
+		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.last.reason)
 	}
 	made := ch.describeMaking()
-	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, cmp.Or(ch.w.leg.name, ch.d.at.cfg.Session.Substrate), made)
+	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, cmp.Or(ch.last.leg.name, ch.d.at.cfg.Session.Substrate), made)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
@@ -113,7 +113,7 @@ func (ch *change) describeMaking() pipeline.Made {
 	}
 	made := pipeline.Made{Seen: !ch.unseen, Refused: ch.refused}
 	if made.Seen {
-		made.Unread = describeShortfall(ch.w.emission.Exploration, ch.c.task, pipeline.Complexity(ch.req.Complexity), ch.candidate.Paths())
+		made.Unread = describeShortfall(ch.last.emission.Exploration, ch.c.task, pipeline.Complexity(ch.input.req.Complexity), ch.candidate.Paths())
 	}
 	return made
 }
@@ -136,7 +136,7 @@ func describeShortfall(e *session.Exploration, task board.Task, expected pipelin
 // on the base, with the trace of all that the ledger tells of it so far. Nothing
 // is released or told before it stands that nothing moved under it.
 func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error) {
-	d, c, w := ch.d, ch.c, ch.w
+	d, c := ch.d, ch.c
 	tip, err := d.landingTip(ctx)
 	if err != nil {
 		return pipeline.Out{}, err
@@ -146,15 +146,17 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	} else if len(moved) > 0 {
 		return ch.endFor(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), d.landingBranch(), c.task.ID)
 	}
-	if why := w.findEmergency(); why != "" {
+	if why := ch.last.findEmergency(); why != "" {
 		return ch.endFor(pipeline.Abandoned, 0, "emergency: %s", why)
 	}
-	if why := d.authority().whyLapsed(c); why != "" {
+	if why := d.authority().whyLapsed(c, ch.anchor); why != "" {
 		return ch.endFor(pipeline.Abandoned, 0, "%s", why)
 	}
-	if w.releasePermit(); w.fault != nil {
-		return pipeline.Out{}, w.fault
+	if ch.fault != nil {
+		return pipeline.Out{}, ch.fault
 	}
+	ch.anchor.releasePermit(releaseReason(ch.last))
+	w := ch.work()
 	p, err := d.recorder().draftSessions(c, w)
 	if err != nil {
 		return pipeline.Out{}, err

@@ -96,7 +96,11 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 // holdBack makes a change wait that might have landed by itself.
 func (ch *change) holdBack(h pipeline.Held, why string) {
 	ch.mayLand, ch.held, ch.heldFor = false, h, why
-	ch.d.say(fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", ch.c.task.ID, cmp.Or(why, pipeline.ExplainHeld(h)), h))
+	ch.d.say(describeHeld(ch.c.task.ID, h, why))
+}
+
+func describeHeld(task okf.ID, h pipeline.Held, why string) string {
+	return fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", task, cmp.Or(why, pipeline.ExplainHeld(h)), h)
 }
 
 // landingBranch returns the branch that changes land on.
@@ -157,49 +161,37 @@ func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string)
 }
 
 // isLanding reports a change whose op says that it lands with the result.
-func (ch *change) isLanding() bool {
-	return ch != nil && ch.sealed != nil && ch.op.Reason == pipeline.Landed
+func (l opLog) isLanding() bool {
+	return l.sealed != nil && l.op.Reason == pipeline.Landed
 }
 
-// settleLanding looks once more, as the result is made, whether the change can land:
-// where not, it waits after all, and what the run keeps says so. refs are those
-// of the result, the artifacts' last; they come back with the target's.
-func (ch *change) settleLanding(ctx context.Context, out *Outcome, refs []repo.RefUpdate) (onto repo.OID, _ []repo.RefUpdate, err error) {
-	out.Landed = ""
-	if !ch.isLanding() {
-		return "", refs, nil
-	}
-	h, why := ch.whyHindered(ctx)
-	if ch.barred != nil {
-		h, why = pipeline.HeldRefused, ch.barred.Error()
-	}
-	if h != "" {
-		refs, err = ch.holdLanding(ctx, h, why, refs)
-		return "", refs, err
-	}
-	out.Landed = ch.d.landingBranch()
-	if ch.d.target() == "" {
-		return ch.sealed.effect.New, refs, nil
-	}
-	target := repo.RefUpdate{Name: "refs/heads/" + ch.d.landingBranch(), Old: ch.c.base, New: ch.sealed.effect.New}
-	return "", append([]repo.RefUpdate{target}, refs...), nil
-}
-
-// holdLanding makes a change wait whose op had it landed: none of it is recorded yet.
-func (ch *change) holdLanding(ctx context.Context, h pipeline.Held, why string, refs []repo.RefUpdate) ([]repo.RefUpdate, error) {
-	ch.holdBack(h, why)
-	d := ch.d
-	at := slices.IndexFunc(ch.ops, func(o pipeline.Op) bool { return o.Phase == pipeline.Verify })
-	tidy := string(secrets.Redact([]byte(why)))
-	wait, err := pipeline.Wait(ch.ops[at], d.Run, ch.ops[at].At, ch.limits(), h, tidy)
+// asWaiting is l where its op was to land and waits after all: none of it is recorded yet.
+func (l opLog) asWaiting(run string, limits pipeline.Limits, h pipeline.Held, why string) opLog {
+	at := slices.IndexFunc(l.ops, func(o pipeline.Op) bool { return o.Phase == pipeline.Verify })
+	wait, err := pipeline.Wait(l.ops[at], run, l.ops[at].At, limits, h, string(secrets.Redact([]byte(why))))
 	if err != nil {
 		panic("unreachable: " + err.Error()) // an op in verify can wait at the moment it came there
 	}
-	ch.op, ch.ops = wait, append(ch.ops[:at+1:at+1], wait)
-	if err := ch.keepFiles(ctx); err != nil {
-		return nil, err
+	return opLog{op: wait, ops: append(l.ops[:at+1:at+1], wait), sealed: l.sealed}
+}
+
+// addLanding adds to the draft of a result the landing of its change. It looks once more whether that
+// can land; else it waits after all.
+func (rec recorder) addLanding(ctx context.Context, p *draft, r *result, barred error) {
+	ch, proposed := r.w.change, r.w.sealed.effect.New
+	h, why := ch.whyHindered(ctx)
+	if barred != nil {
+		h, why = pipeline.HeldRefused, barred.Error()
 	}
-	art, err := d.artifacts.storeTree(ctx, &d.boardWriter)
-	refs[len(refs)-1] = art
-	return refs, err
+	if h != "" {
+		r.w.opLog = r.w.asWaiting(rec.log.id, ch.limits(), h, why)
+		p.held = describeHeld(r.c.task.ID, h, why)
+		return
+	}
+	p.lands, r.out.Landed = true, rec.landingBranch()
+	if rec.target() == "" {
+		p.onto = proposed
+		return
+	}
+	p.refs = []repo.RefUpdate{{Name: "refs/heads/" + rec.landingBranch(), Old: r.c.base, New: proposed}}
 }

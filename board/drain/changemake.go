@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
@@ -58,10 +58,10 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		ch.wrong, ch.unusable = "Your answer cannot be used. Deliver all of it again:\n"+err.Error(), err.Error()
 		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
 	}
-	if no := pipeline.Mendable(append(judgeCandidate(ch.ground, ch.candidate).Findings, ch.w.bound.outOfScope(ch.candidate)...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == "" {
+	if no := pipeline.Mendable(append(judgeCandidate(ch.ground, ch.candidate).Findings, ch.bound.outOfScope(ch.candidate)...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == "" {
 		return ch.sendBack(no, spent), nil
 	}
-	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.w.left.describeProducts()}, nil
+	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.last.left.describeProducts()}, nil
 }
 
 // sendBack has the session asked once more, without what rules refuse of its candidate.
@@ -77,12 +77,12 @@ func (ch *change) sendBack(no []policy.Finding, spent int64) pipeline.Out {
 }
 
 // whyExhausted says why there may be no further session, "" while there may.
-func (q *asking) whyExhausted() string {
-	switch most, used := q.req.MaxTurns, q.w.countTurns(); {
-	case most > 0 && used >= most:
-		return fmt.Sprintf("no turn is left for another try; raise it with odd task edit %s --max-turns N", q.c.task.ID)
-	case q.req.MaxCost > 0 && int64(q.w.cost) >= q.req.MaxCost:
-		return fmt.Sprintf("no money is left for another try; raise it with odd task edit %s --budget-usd USD", q.c.task.ID)
+func (ch *change) whyExhausted() string {
+	switch most, w := ch.input.req, ch.work(); {
+	case most.MaxTurns > 0 && w.countTurns() >= most.MaxTurns:
+		return fmt.Sprintf("no turn is left for another try; raise it with odd task edit %s --max-turns N", ch.c.task.ID)
+	case most.MaxCost > 0 && int64(w.cost()) >= most.MaxCost:
+		return fmt.Sprintf("no money is left for another try; raise it with odd task edit %s --budget-usd USD", ch.c.task.ID)
 	}
 	return ""
 }
@@ -90,41 +90,51 @@ func (q *asking) whyExhausted() string {
 // askSession runs the next session of the op, on what the earlier ones have left of
 // the task's turns and money, and judges the atoms it emits. Not ok means that the
 // work is blocked and says why.
-func (q *asking) askSession(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
-	d, w := q.d, q.w
-	if q.sessions > 0 {
-		q.keepSession()
-		if w.ran {
-			w.earlierSessions = append(w.earlierSessions, d.recorder().sessionRecord(q.c, w))
-		}
-		w.turned, w.paid = q.w.countTurns(), w.cost
+func (ch *change) askSession(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
+	if ch.sessions > 0 {
+		w := ch.work()
+		ch.d.keepArtifacts(path.Join(ArtifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions)), w)
+		ch.earlier = earlier{w.countTurns(), w.cost(), ch.d.recorder().sessionRecords(ch.c, w)}
 	}
-	q.sessions, q.phase = q.sessions+1, phase
-	asked := w.emission.Proposals
-	q.req.Explored = append(q.req.Explored, w.emission.Calls...)
-	w.verdict, w.reason, w.lastSession = board.ToReview, "", lastSession{brief: q.nextBrief(phase)}
-	req := q.req
-	req.Step = map[pipeline.Phase]string{pipeline.Plan: session.StepPlan, pipeline.Expand: session.StepExpand}[phase]
-	if req.Step == "" {
-		req.Try = q.works
-		q.works++
+	asked := ch.last.emission.Proposals
+	ch.input.req.Explored = append(ch.input.req.Explored, ch.last.emission.Calls...)
+	ch.sessions, ch.phase = ch.sessions+1, phase
+	in := ch.nextInput(phase)
+	if in.req.Step == "" {
+		ch.works++
 	}
-	if req.MaxTurns > 0 {
-		req.MaxTurns -= w.turned
-	}
-	if req.MaxCost > 0 {
-		req.MaxCost -= int64(w.paid)
-	}
-	q.runSubstrate(ctx, req)
-	q.unseen = q.unseen || !w.emission.Seen
+	s := ch.runSubstrate(ctx, in)
 	if isLate(ctx) {
-		w.verdict, w.reason = board.ToReview, "" // the op's ending says why
+		s.reason = "" // the op's ending says why
 	}
-	w.emission.Proposals = append(asked, w.emission.Proposals...)
-	if req.Step == "" {
-		d.authority().judgeEmission(w, req.Graph, d.By)
+	s.emission.Proposals = append(asked, s.emission.Proposals...)
+	if in.req.Step == "" {
+		s = ch.d.authority().judgeEmission(ch.terms, s, in.req.Graph, ch.d.By)
 	}
-	return int64(w.cost - w.paid), w.verdict == board.ToReview
+	ch.last, ch.unseen, ch.fault = s, ch.unseen || !s.emission.Seen, cmp.Or(ch.fault, s.fault)
+	return int64(s.spent), s.reason == ""
+}
+
+// nextInput is what the next session of the op begins with.
+func (ch *change) nextInput(phase pipeline.Phase) input {
+	in := ch.input
+	in.brief, in.before, in.changes = ch.nextBrief(phase), ch.earlier, true
+	in.req.Step = map[pipeline.Phase]string{pipeline.Plan: session.StepPlan, pipeline.Expand: session.StepExpand}[phase]
+	if in.req.Step == "" {
+		in.req.Try = ch.works
+	}
+	if in.req.MaxTurns > 0 {
+		in.req.MaxTurns -= in.before.turns
+	}
+	if in.req.MaxCost > 0 {
+		in.req.MaxCost -= int64(in.before.paid)
+	}
+	if ch.mending {
+		for _, e := range ch.candidate.Files {
+			in.begin = append(in.begin, repo.FileEdit(e))
+		}
+	}
+	return in
 }
 
 // isLate reports a phase whose time is over; its op ends for that.
@@ -135,24 +145,25 @@ func (ch *change) endUnmade(spent int64) (pipeline.Out, error) {
 	if ch.mending {
 		first = ch.report.String()
 	}
-	if ch.sessions > 1 && ch.w.died == "" {
-		ch.w.voidWork(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.w.reason))
+	if ch.sessions > 1 && ch.last.died == "" {
+		ch.last = ch.last.asVoid(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.last.reason))
 	}
-	switch {
-	case ch.w.tampered:
-		return ch.endFor(pipeline.RuleRefused, spent, "%s", ch.w.reason)
-	case ch.w.died != "":
-		return ch.endFor(pipeline.Abandoned, spent, "%s", ch.w.reason)
-	case strings.Contains(ch.w.reason, "emission refused: "):
-		return ch.endFor(pipeline.RuleRefused, spent, "%s", ch.w.reason)
+	switch s := ch.last; {
+	case s.tampered:
+		return ch.endFor(pipeline.RuleRefused, spent, "%s", s.reason)
+	case s.died != "":
+		return ch.endFor(pipeline.Abandoned, spent, "%s", s.reason)
+	case strings.Contains(s.reason, "emission refused: "):
+		return ch.endFor(pipeline.RuleRefused, spent, "%s", s.reason)
+	default:
+		return ch.endFor(cmp.Or(s.cut, pipeline.StepFailed), spent, "%s", strings.TrimPrefix(s.reason, string(s.cut)+": "))
 	}
-	return ch.endFor(cmp.Or(ch.w.cut, pipeline.StepFailed), spent, "%s", strings.TrimPrefix(ch.w.reason, string(ch.w.cut)+": "))
 }
 
 // readCandidate returns the candidate that the session said, or made by editing its tree,
 // with what can safely be mended in its names.
 func (ch *change) readCandidate() (pipeline.Candidate, error) {
-	left, said := ch.w.left, ch.w.emission.Change
+	left, said := ch.last.left, ch.last.emission.Change
 	if left.fault != "" {
 		return pipeline.Candidate{}, fmt.Errorf("the agent's files could not be read: %s", left.fault)
 	}
@@ -190,7 +201,7 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 	case len(given.Wrote) > 0:
 		c, err := pipeline.FromEdits(edits)
 		return c.Mend(), err
-	case len(ch.w.emission.Atoms) > 0:
+	case len(ch.last.emission.Atoms) > 0:
 		return pipeline.Candidate{Source: pipeline.FromNoop, Reason: "the agent delivered atoms and no file changes"}, nil
 	}
 	text := "the task asks for file changes, and the agent made none"
@@ -225,19 +236,6 @@ func (b baseFiles) collectEdits(before []pipeline.Edit, left []repo.FileEdit) ([
 		out = append(out, e)
 	}
 	return out, nil
-}
-
-// layOut is the commit that a session's tree begins with: the base, or the candidate
-// it is to mend.
-func (ch *change) layOut(ctx context.Context) (repo.OID, error) {
-	if ch == nil || !ch.mending {
-		return "", nil
-	}
-	var files []repo.FileEdit
-	for _, e := range ch.candidate.Files {
-		files = append(files, repo.FileEdit(e))
-	}
-	return ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agentSignature(), "what "+ch.op.ID+" made\n")
 }
 
 func (b baseFiles) readFile(name string) ([]byte, string, error) {
@@ -322,7 +320,7 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[
 	if no = append(append(no, misplaced...), converted...); len(no) > 0 {
 		return nil, no
 	}
-	for _, it := range ch.w.items {
+	for _, it := range ch.last.items {
 		if !it.Effect.Lands() {
 			continue
 		}

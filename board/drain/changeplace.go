@@ -89,15 +89,15 @@ func (bw *boardWriter) checkStorable(ctx context.Context) error {
 }
 
 // dropConverted takes back atoms that git would store as others.
-func (a *attempt) dropConverted(ctx context.Context) error {
-	if a.w.change != nil || !a.c.publishes(a.w) { // a change was looked at when it was made
-		return nil
+func (bw *boardWriter) dropConverted(ctx context.Context, c *claim, w work) (work, error) {
+	if w.change != nil || !c.publishes(w) { // a change was looked at when it was made
+		return w, nil
 	}
-	all, err := a.d.repo.Converted(ctx, a.c.base, a.w.proposedChanges(a.d.at))
+	all, err := bw.repo.Converted(ctx, c.base, w.proposedChanges(bw.at))
 	if len(all) > 0 {
-		a.w.voidWork("converted: " + all[0].Error())
+		w.lastSession = w.asVoid("converted: " + all[0].Error())
 	}
-	return err
+	return w, err
 }
 
 // findConverted returns the candidate's files that git would store as others.

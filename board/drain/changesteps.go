@@ -19,7 +19,7 @@ import (
 // nextBrief returns the brief of the next session: the work's own, with what the steps
 // before it came to, the step it is asked for, and what was wrong with the last.
 func (q *asking) nextBrief(phase pipeline.Phase) invoke.Brief {
-	b := q.brief
+	b := q.input.brief
 	if len(q.read)+len(q.unread) > 0 {
 		b = b.Reading(q.read, q.unread)
 	}
@@ -64,7 +64,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		return out, err
 	}
 	out.Next = next
-	said := ch.w.emission.Expansion
+	said := ch.last.emission.Expansion
 	if out.Note != "" || said == nil {
 		out.Note = cmp.Or(out.Note, "it asked for no more files")
 		return out, nil
@@ -74,9 +74,9 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		out.Note = err.Error()
 		return out, nil
 	}
-	given, denied := want.Resolve(listPaths(ch.req.Files), ch.briefFiles())
+	given, denied := want.Resolve(listPaths(ch.input.req.Files), ch.briefFiles())
 	for _, name := range given {
-		ch.read = append(ch.read, readInput(ch.req.Files, name)...)
+		ch.read = append(ch.read, readInput(ch.input.req.Files, name)...)
 	}
 	for _, not := range denied {
 		ch.unread += "\nNot given: " + not + "\n"
@@ -90,7 +90,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 
 func (q *asking) briefFiles() []string {
 	var out []string
-	for _, f := range slices.Concat(q.d.at.filesMeantBy(q.c.task, q.req.Files), inputFiles(q.req.Files, q.c.task.Inputs), q.read) {
+	for _, f := range slices.Concat(q.d.at.filesMeantBy(q.c.task, q.input.req.Files), inputFiles(q.input.req.Files, q.c.task.Inputs), q.read) {
 		if f.Text != nil {
 			out = append(out, f.Path)
 		}
@@ -117,7 +117,7 @@ func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out,
 		return out, err
 	}
 	out.Next = pipeline.Generate
-	said := ch.w.emission.Plan
+	said := ch.last.emission.Plan
 	if out.Note != "" || said == nil {
 		out.Note = cmp.Or(out.Note, "there is no plan")
 		return out, nil
@@ -145,19 +145,17 @@ func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out,
 func (ch *change) askFirst(ctx context.Context, phase pipeline.Phase) (out pipeline.Out, err error) {
 	spent, ok := ch.askSession(ctx, phase)
 	out.Spent = spent
-	w := ch.w
 	switch why := ch.whyExhausted(); {
 	case ctx.Err() != nil:
 		return out, ctx.Err()
-	case !ok && ch.w.died != "":
+	case !ok && ch.last.died != "":
 		return ch.endUnmade(spent)
 	case why != "":
 		return ch.endFor(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)
 	case !ok:
-		out.Note = w.reason
-		w.verdict, w.reason = board.ToReview, ""
+		out.Note, ch.last.reason = ch.last.reason, ""
 	}
-	if n := len(w.emission.Atoms) + len(w.left.edits.Files); n > 0 || w.emission.Change != nil {
+	if s := ch.last; len(s.emission.Atoms)+len(s.left.edits.Files) > 0 || s.emission.Change != nil {
 		ch.d.say(fmt.Sprintf("%s: in this step the agent only answers; odd drops the changes that it made (%s)", ch.c.task.ID, phase))
 	}
 	return out, nil

@@ -20,21 +20,17 @@ const raceTries = 30
 
 // claim is a task this run holds.
 type claim struct {
-	task        board.Task // as the claim commit has it
-	until       time.Time
-	reserved    budget.MicroUSD
-	sessions    int        // that share the reservation, 0 for one
-	base        repo.OID   // what the session reads and the proposal is made on
-	leaseID     string     // the commitment lease it is made under, "" where none is required
-	kind        string     // of work, as the lease's stance sees it
-	op          string     // that it announces, "" where the task asks for no change of files
-	opEnded     bool       // by another run
-	anchor      *handshake // of its one session; nil outside a task's
-	startDraft  *draft     // what the result of a refresh begins with: its claim, which is not committed by itself; else nil
-	resultDraft *draft     // of its result: it records the session, and what came of it
-	unpublished bool       // and that its proposal is not published after all
-	pin         repo.RefUpdate
-	repo        *repo.Repo
+	task       board.Task // as the claim commit has it
+	until      time.Time
+	reserved   budget.MicroUSD
+	sessions   int      // that share the reservation, 0 for one
+	base       repo.OID // what the session reads and the proposal is made on
+	leaseID    string   // the commitment lease it is made under, "" where none is required
+	kind       string   // of work, as the lease's stance sees it
+	op         string   // that it announces, "" where the task asks for no change of files
+	startDraft *draft   // what the result of a refresh begins with: its claim, which is not committed by itself; else nil
+	pin        repo.RefUpdate
+	repo       *repo.Repo
 }
 
 // costOfEach returns what one session of the claim may cost.

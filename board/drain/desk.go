@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,20 +17,23 @@ import (
 // desk is the scratch repository of one session, made when its substrate asks
 // for it and kept over all its tries and turns.
 type desk struct {
-	d    *drain
-	base repo.OID
-	of   *change // whose candidate it may begin with
-	s    *repo.Scratch
+	d     *drain
+	base  repo.OID
+	begin []repo.FileEdit // what its tree has that the base has not
+	s     *repo.Scratch
 }
 
 // makeTree implements session.Request.Desk: it checks out the base into a scratch repository.
 func (k *desk) makeTree(ctx context.Context) (session.Desk, error) {
 	if k.s == nil {
-		base, err := k.of.layOut(ctx)
-		if err != nil {
-			return session.Desk{}, err
+		base := k.base
+		var err error
+		if len(k.begin) > 0 {
+			if base, err = k.d.repo.MakeEdits(ctx, []repo.OID{base}, k.begin, k.d.agentSignature(), "what the session before made\n"); err != nil {
+				return session.Desk{}, err
+			}
 		}
-		s, err := k.d.repo.Scratch(ctx, k.d.Temp, repo.OID(cmp.Or(string(base), string(k.base))), k.d.agentSignature())
+		s, err := k.d.repo.Scratch(ctx, k.d.Temp, base, k.d.agentSignature())
 		if err != nil {
 			return session.Desk{}, err
 		}

@@ -58,7 +58,8 @@ type draft struct {
 	message string
 	onto    repo.OID         // the commit it is made on, "" for the board's tip
 	refs    []repo.RefUpdate // that move with the board
-	landing *change          // that lands with it without approval, nil for none
+	lands   bool             // a change lands with it without approval
+	held    string           // for people: why one that was to land waits after all, "" for none
 	made    repo.OID         // its commit, "" before commit
 	landed  bool             // the board has moved to it
 }
@@ -160,8 +161,8 @@ func (bw *boardWriter) land(ctx context.Context, p *draft) error {
 		return unwritten{err}
 	}
 	if err := bw.line.Land(ctx, bw.at.tip, next, p.refs...); err != nil {
-		if bw.refusesLanding(ctx, p.landing, next, err) {
-			return fmt.Errorf("%w: %w", repo.ErrMoved, err) // planned again, without the landing
+		if p.lands && bw.refusesLanding(ctx, next, err) {
+			return landingRefusal{err} // planned again, without the landing
 		}
 		if errors.Is(err, repo.ErrDeclined) || errors.Is(err, repo.ErrForbidden) {
 			return unwritten{err}
@@ -173,17 +174,23 @@ func (bw *boardWriter) land(ctx context.Context, p *draft) error {
 	return err
 }
 
+// landingRefusal is why a target does not take a change that was to land by itself with its result. It is a
+// lost race: the result is planned again without.
+type landingRefusal struct{ why error }
+
+func (b landingRefusal) Error() string { return repo.ErrMoved.Error() + ": " + b.why.Error() }
+
+// Unwrap is the lost race, and why it was lost.
+func (b landingRefusal) Unwrap() []error { return []error{repo.ErrMoved, b.why} }
+
 // refusesLanding reports a commit that did not land because the target refused the change
 // that was to land with it by itself. What was pushed in spite of the error stays.
-func (bw *boardWriter) refusesLanding(ctx context.Context, ch *change, next repo.OID, err error) bool {
-	if ch == nil || errors.Is(err, repo.ErrBusy) || errors.Is(err, repo.ErrMoved) || repo.Faulty(err) {
+func (bw *boardWriter) refusesLanding(ctx context.Context, next repo.OID, err error) bool {
+	if errors.Is(err, repo.ErrBusy) || errors.Is(err, repo.ErrMoved) || repo.Faulty(err) {
 		return false // another try looks again where the target is
 	}
-	if at, look := bw.line.Latest(ctx); look != nil || at == next {
-		return false
-	}
-	ch.barred = err
-	return true
+	at, look := bw.line.Latest(ctx)
+	return look == nil && at != next
 }
 
 // makeCommit makes a commit of the agent's on parent. Governance is written at gates,

@@ -82,6 +82,7 @@
 //   - changeland: whether it lands without approval
 //   - bench: checks run on a commit
 //   - settle: the proposal and the result of a task
+//   - artifacts: what a run keeps of its sessions
 //   - notify: the command that is told of it
 //   - judgeagain: odd review --refresh judges what a run kept once more
 //   - changeagain: the same of a change of files
@@ -96,9 +97,11 @@
 //
 // boardWriter plans commits for the board and moves it. Other questions are answered by a value
 // made for them: snapshot, authority, admission, contracts, preflight, place and briefs; recorder
-// plans the commits that record what sessions came to. A claim is worked on as an attempt, and a
-// change of files as a change, which asks its sessions (asking) and tells its op (opLog). The type
-// drain is the loop, and what its steps share of the run.
+// plans the commits that record what sessions came to. A claim is worked on as an attempt: a session
+// makes a lastSession of its input, each judgement another of that, and together they are a work, of
+// which a result is planned. None of them changes. A change of files has a state, which its own methods
+// alone write; it asks its sessions (asking) and tells its op (opLog). The type drain is the loop, and
+// what its steps share of the run.
 //
 // # Invariants kept here
 //
@@ -481,13 +484,12 @@ func (d *drain) runTask(ctx context.Context, t board.Task) error {
 	defer c.releaseBase(ctx)
 	d.say(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
 	d.met = nil
-	a := d.attempt(c)
-	a.runWork(ctx)
-	if err = a.w.fault; err == nil {
-		err = a.settleTask(ctx)
+	w := d.runWork(ctx, c)
+	if err = w.fault; err == nil {
+		err = d.settleTask(ctx, c, w)
 	}
 	d.met = nil // its ledger has told
-	if repo.Faulty(err) || a.w.fault != nil {
+	if repo.Faulty(err) || w.fault != nil {
 		return c.notSaved(err)
 	}
 	return err

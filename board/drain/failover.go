@@ -111,7 +111,7 @@ type relay struct {
 }
 
 // newRelay returns the substrate of a session for t. If none may be tried, why says so.
-func (a *attempt) newRelay(k *desk) (r *relay, why string, err error) {
+func (a attempt) newRelay(k *desk) (r *relay, why string, err error) {
 	t := a.c.task
 	h, err := a.d.preflight().checkHealth(t)
 	if err != nil {
@@ -250,17 +250,17 @@ func joinLegs(a, b session.Emission) session.Emission {
 
 // failedLegs returns the sessions that the failed legs were, each with its cost, and what they
 // cost together. A cost that no leg reported is charged to the first leg that reported none.
-func (rec recorder) failedLegs(c *claim, w *work, r *relay) (records []event.Record, cost budget.MicroUSD) {
-	left := w.cost - w.paid
+func (rec recorder) failedLegs(c *claim, w work, parts []part) (records []event.Record, cost budget.MicroUSD) {
+	left := w.spent
 	silent := -1
-	for i, p := range r.parts {
+	for i, p := range parts {
 		if p.e.Usage.CostKnown {
 			left -= budget.MicroUSD(p.e.Usage.Cost)
 		} else if silent < 0 {
 			silent = i
 		}
 	}
-	for i, p := range r.parts[:len(r.parts)-1] {
+	for i, p := range parts[:len(parts)-1] {
 		own := budget.MicroUSD(p.e.Usage.Cost)
 		if !p.e.Usage.CostKnown {
 			own = 0

@@ -29,7 +29,7 @@ type terms struct {
 }
 
 // compileTerms compiles the persona, binds the contract, begins the handshake and compiles the grant.
-func (a *attempt) compileTerms(ctx context.Context, bind func(board.Task) (bound, error)) (t terms, err error) {
+func (a attempt) compileTerms(ctx context.Context, bind func(board.Task) (bound, error)) (t terms, err error) {
 	d, task := a.d, a.c.task
 	if task.Role != "" {
 		if t.persona, err = d.at.compilePersona(task.Role); err != nil {
@@ -79,7 +79,7 @@ func (cs contracts) grantTerms(base repo.OID, t board.Task, k contract.Contract,
 
 // compileGrant returns the grant of a session whose handshake has begun. Its permit is the
 // one that the handshake has at the moment of an action.
-func (a *attempt) compileGrant(under contract.Contract, h *handshake) policy.Grant {
+func (a attempt) compileGrant(under contract.Contract, h *handshake) policy.Grant {
 	var law anchor.Constitution
 	if h != nil {
 		law = h.law
@@ -99,9 +99,9 @@ func (a *attempt) compileGrant(under contract.Contract, h *handshake) policy.Gra
 
 // whyRefused says why the session's grant does not let it do something to files: hand them over, or
 // put them into its proposal. "" is nothing.
-func (w *work) whyRefused(kind policy.Kind, paths []string) string {
+func (t terms) whyRefused(kind policy.Kind, paths []string) string {
 	var no *policy.Refusal
-	if errors.As(w.grant.Allow(policy.Action{Kind: kind, Paths: paths}), &no) {
+	if errors.As(t.grant.Allow(policy.Action{Kind: kind, Paths: paths}), &no) {
 		return no.Text()
 	}
 	return ""

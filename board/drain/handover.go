@@ -27,15 +27,16 @@ type handed struct {
 	text []byte
 }
 
-// encodeHandoff encodes what the session of w delivers for whoever comes next. A
+// encodeHandoff is the last session of w with what it delivers encoded for whoever comes next. A
 // role without a mode hands over to nobody. slug tells the run's sessions apart.
-func (a *attempt) encodeHandoff(slug string) {
-	c, made := a.w.bound.Contract, a.w.emission.Deliverable
+func (a attempt) encodeHandoff(slug string, w work) lastSession {
+	c, s := a.bound.Contract, w.lastSession
 	to := modeOf(c.Next)
-	if c.Mode == "" || to == "" || made == nil {
-		return
+	if c.Mode == "" || to == "" || s.emission.Deliverable == nil {
+		return s
 	}
-	a.d.contracts().nameArtifact(made, c)
+	made := a.d.contracts().withArtifact(s.emission.Deliverable.Clone(), c)
+	s.emission.Deliverable = &made
 	m := handoff.Meta{
 		Slug: slug, From: c.Mode, To: to, Artifact: a.d.at.artifactName(cmp.Or(made.Artifact(), c.Artifact)), Run: a.d.Run, By: a.d.By,
 		At: a.d.Now().UTC().Format(time.RFC3339), Journal: a.d.log.journalPath(), Tainted: c.Tainted,
@@ -43,22 +44,19 @@ func (a *attempt) encodeHandoff(slug string) {
 	if c.Persona != nil {
 		m.Persona = fmt.Sprintf("%s@%d", c.Persona.Name, c.Persona.Version)
 	}
-	for _, h := range a.w.bound.handoffs {
+	for _, h := range a.bound.handoffs {
 		m.Derives = append(m.Derives, string(h.ID))
 	}
-	encoded := surface.Encoded(c, *made)
+	encoded := surface.Encoded(c, made)
 	if lacks := encoded.Missing(); len(lacks) > 0 {
-		a.w.blockWork("emission refused: the agent's result is missing %s", strings.Join(lacks, ", "))
-		return
+		return s.asBlocked("emission refused: the agent's result is missing %s", strings.Join(lacks, ", "))
 	}
 	name, text, err := handoff.Make(m, encoded)
 	if err != nil {
-		a.w.blockWork("emission refused: the agent's result cannot be passed on: %v", err)
-		return
+		return s.asBlocked("emission refused: the agent's result cannot be passed on: %v", err)
 	}
 	if clean := secrets.Redact(text); !bytes.Equal(clean, text) {
-		a.w.blockWork("emission refused: the agent's result contains something that looks like a credential")
-		return
+		return s.asBlocked("emission refused: the agent's result contains something that looks like a credential")
 	}
 	h := &handed{text: text}
 	atom, err := okf.Parse(name, text)
@@ -66,25 +64,24 @@ func (a *attempt) encodeHandoff(slug string) {
 		h.Handoff, err = handoff.Read(&atom)
 	}
 	if err != nil {
-		a.w.blockWork("emission refused: the agent's result cannot be passed on: %v", err)
-		return
+		return s.asBlocked("emission refused: the agent's result cannot be passed on: %v", err)
 	}
-	world := a.d.contracts().handoffWorld(a.w.bound.built, a.w.proposedChanges(a.d.at), m.Journal)
+	world := a.d.contracts().handoffWorld(a.bound.built, w.proposedChanges(a.d.at), m.Journal)
 	world.Tells = nil // the entry comes with the result
 	dead := handoff.Check(h.Handoff, world)
 	if a.d.given != nil {
 		dead = nil // the board is not what was judged; who reads the findings marks what is not there
 	}
 	for _, p := range dead {
-		a.w.blockWork("emission refused: the agent's result cites a file that does not exist: %s", p.Message)
-		return
+		return s.asBlocked("emission refused: the agent's result cites a file that does not exist: %s", p.Message)
 	}
-	a.w.handed = h
+	s.handed = h
+	return s
 }
 
 // addHandoffs adds the handoffs of the sessions to a result's changes, and the entries
 // of their transitions to the run's journal.
-func (rec recorder) addHandoffs(p *draft, list ...*work) error {
+func (rec recorder) addHandoffs(p *draft, list ...work) error {
 	for _, w := range list {
 		if h := w.handed; h != nil {
 			p.changes[rec.at.pathOf(h.Path)] = h.text
@@ -126,7 +123,7 @@ func listReversions(says []deliver.Say) string {
 
 // tellInsufficient tells the journal which handoffs did not hold, what they lack
 // and the ways out.
-func (rec recorder) tellInsufficient(p *draft, w *work) error {
+func (rec recorder) tellInsufficient(p *draft, w work) error {
 	if len(w.bound.handoffs) == 0 {
 		return p.tellJournal("H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
 	}
@@ -139,12 +136,12 @@ func (rec recorder) tellInsufficient(p *draft, w *work) error {
 	return nil
 }
 
-func whyInsufficient(w *work) string {
-	why := "handoff_insufficient: " + strings.Join(w.emission.Missing, ", ")
-	if len(w.bound.handoffs) == 0 {
+func (b bound) whyInsufficient(missing []string) string {
+	why := "handoff_insufficient: " + strings.Join(missing, ", ")
+	if len(b.handoffs) == 0 {
 		return why
 	}
-	s := handoff.Insufficient(w.bound.handoffs[0], w.emission.Missing)
+	s := handoff.Insufficient(b.handoffs[0], missing)
 	why = fmt.Sprintf("handoff_insufficient: %s is missing: %s", s.Path, strings.Join(s.Missing, ", "))
 	for _, way := range s.Ways {
 		why += fmt.Sprintf("; %s: %s", way.Says, way.Command)
@@ -154,7 +151,7 @@ func whyInsufficient(w *work) string {
 
 // underContract adds to a session's record the contract it ran under, what it
 // delivered and where that was handed over.
-func (rec recorder) underContract(data *event.SessionData, w *work) {
+func (rec recorder) underContract(data *event.SessionData, w work) {
 	c := w.bound.Contract
 	if c.Role == "" {
 		return
@@ -252,7 +249,7 @@ func tagOverride(e session.Emission) (session.Emission, error) {
 
 // addRemarks appends the session's notes to the run's journal. One of a type that
 // the bundle's canon does not have is left out.
-func (rec recorder) addRemarks(p *draft, c *claim, w *work) {
+func (rec recorder) addRemarks(p *draft, c *claim, w work) {
 	types := rec.at.entryTypes()
 	for _, n := range w.emission.Notes {
 		err := types.Known(journal.Entry{Type: n.Type, Facet: n.Facet})

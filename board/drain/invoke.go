@@ -45,24 +45,24 @@ type Spoken struct {
 }
 
 // spokenBy returns what the session of w came to.
-func (s *snapshot) spokenBy(w *work) *Spoken {
+func (s *snapshot) spokenBy(w work) *Spoken {
 	c := w.bound.Contract
-	out := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.sessionOutcome(), Reason: w.reason, Deliverable: redactDeliverable(w.emission.Deliverable),
-		Said: w.emission.Says, Hints: w.result.Verdict.Hints, Cost: w.cost}
+	out := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.outcome(), Reason: w.reason, Deliverable: redactDeliverable(w.emission.Deliverable),
+		Said: w.emission.Says, Hints: w.result.Verdict.Hints, Cost: w.cost()}
 	if w.handed != nil {
 		out.Handoff = s.pathOf(w.handed.Path)
 	}
 	return out
 }
 
-func (w *work) sessionOutcome() string {
+func (s lastSession) outcome() string {
 	switch {
-	case w.emission.Failure == invoke.Yielded:
+	case s.emission.Failure == invoke.Yielded:
 		return invoke.Yielded
-	case w.emission.Outcome == session.Completed && w.verdict == board.ToBlocked, w.emission.Outcome == "":
+	case s.emission.Outcome == session.Completed && s.reason != "", s.emission.Outcome == "":
 		return string(session.Failed)
 	}
-	return string(w.emission.Outcome)
+	return string(s.emission.Outcome)
 }
 
 // Invoke runs sessions that no task of the board asks for: for roles that hand
@@ -112,11 +112,11 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	}
 	defer c.releaseBase(ctx)
 	done := d.runSessions(ctx, c)
-	for _, w := range done {
+	for i, w := range done {
 		if w.fault != nil {
 			return d.report, c.notSaved(w.fault)
 		}
-		(&attempt{d, c, w}).heedEmergency()
+		done[i] = d.heedEmergency(c, w)
 	}
 	if err = d.commitSessions(ctx, c, done); err == nil {
 		err = d.reckonMoney(ctx)
@@ -221,10 +221,10 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 }
 
 // runSessions runs the sessions of c side by side and returns their works in order.
-func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
-	done := make([]*work, c.sessions)
+func (d *drain) runSessions(ctx context.Context, c *claim) []work {
+	done := make([]work, c.sessions)
 	if c.sessions == 1 {
-		done[0] = d.attempt(c).runSession(ctx, 1)
+		done[0] = d.runSession(ctx, c, 1)
 		return done
 	}
 	b := &baton{all: make(chan struct{})}
@@ -240,22 +240,23 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 	}
 	var ended sync.WaitGroup
 	for n := range done {
-		done[n] = &work{fault: errors.New("its session ended in midst")} // until it returns
+		done[n].fault = errors.New("its session ended in midst") // until it returns
 		begun := make(chan struct{})
 		b.begun = sync.OnceFunc(func() { close(begun) })
 		ended.Go(func() {
 			b.Lock()
 			defer b.Unlock()
 			defer b.begun()
-			done[n] = d.attempt(c).runSession(ctx, n+1)
+			done[n] = d.runSession(ctx, c, n+1)
 		})
 		<-begun
 	}
 	close(b.all)
 	ended.Wait()
-	if i := slices.IndexFunc(done, func(w *work) bool { return w.tampered }); i >= 0 {
-		for _, w := range done {
-			w.voidWork(done[i].reason) // nobody can tell which session did it
+	if i := slices.IndexFunc(done, func(w work) bool { return w.tampered }); i >= 0 {
+		why := done[i].reason
+		for n, w := range done {
+			done[n].lastSession = w.asVoid(why) // nobody can tell which session did it
 		}
 	}
 	return done
@@ -263,99 +264,104 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 
 // runSession runs the n-th session of c and encodes what it hands over. Sessions
 // share nothing but their input: each has its own brief, tree and handoff.
-func (a *attempt) runSession(ctx context.Context, n int) *work {
-	w := a.w
-	defer w.releasePermit()
-	req, ok := a.prepareRequest(ctx, a.d.contracts().resolveContract)
-	if !ok {
-		return w
+func (d *drain) runSession(ctx context.Context, c *claim, n int) (w work) {
+	defer func() { w.anchor.releasePermit(releaseReason(w.lastSession)) }()
+	a, in, err := d.beginAttempt(ctx, c, d.contracts().resolveContract)
+	if err != nil {
+		return work{terms: a.terms, lastSession: lastSession{}.asBlocked("%v", err)}
 	}
-	if a.c.sessions > 1 {
-		req.Member = n
+	slug := ""
+	if c.sessions > 1 {
+		in.req.Member, slug = n, fmt.Sprintf("%d %s", n, a.bound.Role)
 	}
-	a.runSubstrate(ctx, req)
-	if len(w.emission.Atoms) > 0 && w.verdict == board.ToReview {
-		w.blockWork("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", w.emission.Atoms[0].At)
-	}
-	if w.verdict == board.ToReview {
-		slug := ""
-		if a.c.sessions > 1 {
-			slug = fmt.Sprintf("%d %s", n, w.bound.Role)
-		}
-		a.encodeHandoff(slug)
+	w = work{terms: a.terms, lastSession: a.runSubstrate(ctx, in)}
+	switch {
+	case w.reason != "":
+	case len(w.emission.Atoms) > 0:
+		w.lastSession = w.asBlocked("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", w.emission.Atoms[0].At)
+	default:
+		w.lastSession = a.encodeHandoff(slug, w)
 	}
 	return w
 }
 
 // commitSessions commits what became of the sessions. It runs to its end even when
 // the person has interrupted them.
-func (d *drain) commitSessions(ctx context.Context, c *claim, done []*work) error {
+func (d *drain) commitSessions(ctx context.Context, c *claim, done []work) error {
 	stopped := ctx.Err()
 	if d.Watch != nil {
 		stopped = nil // which is how a person ends it
 	}
 	ctx = context.WithoutCancel(ctx)
 	for i, w := range done {
-		(&attempt{d, c, w}).keepArtifacts(fmt.Sprintf("session.%d", i+1))
+		d.keepArtifacts(fmt.Sprintf("session.%d", i+1), w)
 	}
 	art, err := d.artifacts.storeTree(ctx, &d.boardWriter)
 	if err != nil {
 		return err
 	}
-	if err := d.landResult(ctx, c, func() (*draft, error) { return d.recorder().endInvocation(c, done, art) }); err != nil {
+	var said []Spoken
+	err = d.landResult(ctx, c, func(error) (p *draft, err error) {
+		p, said, err = d.recorder().endInvocation(c, done, art)
+		return p, err
+	})
+	if err != nil {
 		return err
 	}
-	for _, w := range done {
-		d.report.Said = append(d.report.Said, *d.at.spokenBy(w))
-	}
+	d.report.Said = append(d.report.Said, said...)
 	return stopped
 }
 
-// discardLapsed discards what the sessions made if their lease, permit or claim has ended.
+// withoutLapsed returns the works without what was made under a lease, permit or claim that has ended.
 // Another clone may have swept the claim while this computer slept.
-func (rec recorder) discardLapsed(c *claim, done []*work) {
-	lost := rec.authority().whyLapsed(c)
+func (rec recorder) withoutLapsed(c *claim, done []work) []work {
+	out := slices.Clone(done)
+	lost := rec.authority().whyRevoked(c)
 	if !slices.ContainsFunc(rec.at.spend.Open, func(r event.Record) bool { return r.Run == rec.log.id }) {
 		lost = "another drain ended this session's claim before its result was saved; run it again"
 	}
-	for _, w := range done {
+	for i, w := range out {
 		why := lost
 		if why == "" && w.handed != nil {
 			why = w.anchor.whyLapsed(rec.at)
 		}
 		if why != "" && c.publishes(w) {
-			w.voidWork(why)
+			out[i].lastSession = w.asVoid(why)
 		}
 	}
+	return out
 }
 
-func (rec recorder) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draft, error) {
-	rec.discardLapsed(c, done)
+// endInvocation plans the result of the sessions, and says what each came to.
+func (rec recorder) endInvocation(c *claim, done []work, art repo.RefUpdate) (*draft, []Spoken, error) {
+	done = rec.withoutLapsed(c, done)
 	p, err := rec.draftSessions(c, done...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var cost budget.MicroUSD
+	var said []Spoken
 	for _, w := range done {
-		cost += w.cost
+		cost += w.cost()
+		said = append(said, *rec.at.spokenBy(w))
 	}
 	p.refs = []repo.RefUpdate{art}
 	trace := p.trace()
 	verdict, why := verdictOf(done)
 	data := event.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why}
 	if err := rec.chargeOutcome(&data, c, cost); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := p.record(event.Record{Kind: event.Outcome, Task: rec.log.id, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
 	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
 	p.message = rec.log.message("board: "+title, content, traced{lease: c.leaseID, trace: trace})
-	return p, rec.tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
+	return p, said, rec.tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
 }
 
-func listHandoffs(done []*work) string {
+func listHandoffs(done []work) string {
 	var out []string
 	for _, w := range done {
 		if w.handed != nil {
@@ -367,15 +373,15 @@ func listHandoffs(done []*work) string {
 
 // verdictOf returns the outcome of all sessions: the first that is not completed, with the
 // reasons of each.
-func verdictOf(done []*work) (verdict, why string) {
+func verdictOf(done []work) (verdict, why string) {
 	verdict = string(session.Completed)
 	var whys []string
 	for i, w := range done {
-		if w.sessionOutcome() == string(session.Completed) {
+		if w.outcome() == string(session.Completed) {
 			continue
 		}
 		if verdict == string(session.Completed) {
-			verdict = w.sessionOutcome()
+			verdict = w.outcome()
 		}
 		if len(done) > 1 {
 			whys = append(whys, fmt.Sprintf("session %d: %s", i+1, w.reason))

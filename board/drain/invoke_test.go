@@ -301,9 +301,9 @@ func TestAPersonCommitsWhileInvoking(t *testing.T) {
 // An update of what a proposal changed is, on the board, one of what it was made on.
 func TestRebased(t *testing.T) {
 	t.Parallel()
-	w := &work{terms: terms{bound: bound{built: &Made{Paths: []event.ProposedPath{{Path: "knowledge/terms/tide.md", Base: "old", Result: "new"}, {Path: "knowledge/terms/tern.md", Result: "made"}}}}}}
+	b := bound{built: &Made{Paths: []event.ProposedPath{{Path: "knowledge/terms/tide.md", Base: "old", Result: "new"}, {Path: "knowledge/terms/tern.md", Result: "made"}}}}
 	for base, want := range map[string]string{"": "", "new": "old", "made": "", "other": "other"} {
-		if got := emissionBase(w, base); got != want {
+		if got := b.emissionBase(base); got != want {
 			t.Errorf("%q: got %q, want %q", base, got, want)
 		}
 	}

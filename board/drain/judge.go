@@ -12,48 +12,46 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// judgeEmission merges what a session emitted, if it is to go to review. It voids the work if
-// the lease does not allow what was emitted. by is who emitted it, "odd/VERSION".
-func (a authority) judgeEmission(w *work, g *okf.Graph, by string) {
-	if w.verdict == board.ToReview {
-		a.mergeEmission(w, g, by)
+// judgeEmission is s with what it emitted under these terms merged, if it may go to review. It is voided
+// if the lease does not allow what was emitted. by is who emitted it, "odd/VERSION".
+func (a authority) judgeEmission(under terms, s lastSession, g *okf.Graph, by string) lastSession {
+	if s.reason == "" {
+		s = a.mergeEmission(under, s, g, by)
 	}
-	if why := a.whyAstray(w); why != "" && w.verdict == board.ToReview {
-		w.voidWork("emission refused: " + why)
+	if why := a.whyAstray(under, s.items); why != "" && s.reason == "" {
+		return s.asVoid("emission refused: " + why)
 	}
+	return s
 }
 
-// mergeEmission caps and merges the emitted atoms under the session's permit. One atom
+// mergeEmission is s with the emitted atoms capped and merged under the session's permit. One atom
 // outside the permit refuses all of them.
-func (a authority) mergeEmission(w *work, g *okf.Graph, by string) {
-	if w.bound.Tainted != "" {
+func (a authority) mergeEmission(under terms, s lastSession, g *okf.Graph, by string) lastSession {
+	if under.bound.Tainted != "" {
 		var err error
-		if w.emission, err = tagOverride(w.emission); err != nil {
-			w.blockWork("emission refused: %v", err)
-			return
+		if s.emission, err = tagOverride(s.emission); err != nil {
+			return s.asBlocked("emission refused: %v", err)
 		}
 	}
-	in := make([]reconcile.Incoming, 0, len(w.emission.Atoms))
-	for _, made := range w.emission.Atoms {
+	in := make([]reconcile.Incoming, 0, len(s.emission.Atoms))
+	for _, made := range s.emission.Atoms {
 		if clean := secrets.Redact(made.Atom.Bytes()); !bytes.Equal(clean, made.Atom.Bytes()) {
-			w.blockWork("emission refused: %s contains something that looks like a credential", made.At)
-			return
+			return s.asBlocked("emission refused: %s contains something that looks like a credential", made.At)
 		}
-		in = append(in, reconcile.Incoming{Atom: made.Atom, Base: emissionBase(w, made.Base), At: made.At})
+		in = append(in, reconcile.Incoming{Atom: made.Atom, Base: under.bound.emissionBase(made.Base), At: made.At})
 	}
 	o := a.mergeOptions(by)
-	o.Declined = board.DeclinedBefore(w.declines)
+	o.Declined = board.DeclinedBefore(under.declines)
 	o.Drifted = driftFinder(g, a.files)
 	items, err := reconcile.Merge(g, in, o)
 	if err != nil {
-		w.blockWork("emission refused: %v", err)
-		return
+		return s.asBlocked("emission refused: %v", err)
 	}
-	if why := w.whyRefused(policy.Emit, a.itemPaths(items)); why != "" && len(items) > 0 {
-		w.blockWork("emission refused: %s", why)
-		return
+	if why := under.whyRefused(policy.Emit, a.itemPaths(items)); why != "" && len(items) > 0 {
+		return s.asBlocked("emission refused: %s", why)
 	}
-	w.items = items
+	s.items = items
+	return s
 }
 
 // driftFinder returns a lookup of an atom's sources that changed since they were read.
@@ -75,11 +73,11 @@ func driftFinder(g *okf.Graph, files fs.FS) func(*okf.Atom) []okf.Drift {
 
 // emissionBase returns the blob on the board that an emitted atom is based on. A session
 // that was given a proposal names the proposal's blob; its base is the proposal's.
-func emissionBase(w *work, base string) string {
-	if w.bound.built == nil || base == "" {
+func (b bound) emissionBase(base string) string {
+	if b.built == nil || base == "" {
 		return base
 	}
-	for _, p := range w.bound.built.Paths {
+	for _, p := range b.built.Paths {
 		if p.Result == base {
 			return p.Base
 		}

@@ -53,86 +53,84 @@ func (d *drain) refresh(ctx context.Context, t board.Task) error {
 	if w.fault != nil {
 		return fmt.Errorf("review --refresh %s: the result was not saved: %w", t.ID, w.fault)
 	}
-	if w.verdict != board.ToReview {
+	if w.reason != "" {
 		return refuse("emission", "review --refresh %s: %s; odd reject %[1]s --reason \"why\"", t.ID, w.reason)
 	}
 	if n := countEffects(w.items); w.change == nil && len(w.proposedChanges(d.at)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
-	return (&attempt{d, c, w}).settleTask(ctx)
+	return d.settleTask(ctx, c, w)
 }
 
 // judgeAgain reads the emission of t's last run and judges it on today's base.
-func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, error) {
-	c := &claim{task: t, until: d.Now().Add(time.Hour), repo: d.repo}
-	var err error
+func (d *drain) judgeAgain(ctx context.Context, t board.Task) (c *claim, w work, err error) {
+	c = &claim{task: t, until: d.Now().Add(time.Hour), repo: d.repo}
 	if c.base, err = d.base(); err != nil {
-		return nil, nil, err
+		return nil, w, err
 	}
 	kept, err := d.keptTree(t)
 	if err != nil {
-		return nil, nil, err
+		return nil, w, err
 	}
 	m, err := d.readRemade(ctx, t, c.base, kept)
 	if err != nil {
-		return nil, nil, err
+		return nil, w, err
 	}
-	w, under, err := d.lastEmission(t, kept)
+	said, under, err := d.lastEmission(t, kept)
 	if err != nil {
-		return nil, nil, err
+		return nil, w, err
 	}
-	if w.emission.Outcome != session.Completed {
-		return c, w.blockWork("the stored output of the agent cannot be read: %s", joinDetail(w.emission.Failure, w.emission.Detail)), nil
+	s := lastSession{emission: said}
+	if said.Outcome != session.Completed {
+		return c, work{lastSession: s.asBlocked("the stored output of the agent cannot be read: %s", joinDetail(said.Failure, said.Detail))}, nil
 	}
 	g, err := d.baseGraph(c.base)
 	if err != nil {
-		return nil, nil, err
+		return nil, w, err
 	}
-	if w.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
-		return nil, nil, err
+	a := attempt{terms{bound: d.contracts().boundBefore(t)}, d, c}
+	if a.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
+		return nil, w, err
 	}
 	c.startDraft = d.newDraft()
 	err = c.startDraft.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
 		Data: event.ClaimData{Attempt: t.Attempts, Base: string(c.base), Blob: t.Blob, RefreshOf: t.Result.Run}})
 	if err != nil {
-		return nil, nil, err
+		return nil, w, err
 	}
 	mode := anchor.Untracked
 	if d.at.bindsSessions() {
 		mode = anchor.Express // no session is there to prove anything
 	}
 	under.Mutates = under.Mutates || under.Role == ""
-	w.anchor, err = d.beginHandshake(t, under, mode)
-	if err != nil {
-		return nil, nil, refuse("anchor", "review --refresh %s: %s", t.ID, oneLine(err.Error()))
+	if a.anchor, err = d.beginHandshake(t, under, mode); err != nil {
+		return nil, w, refuse("anchor", "review --refresh %s: %s", t.ID, oneLine(err.Error()))
 	}
-	c.anchor = w.anchor
-	defer w.releasePermit()
-	a := &attempt{d, c, w}
-	w.grant = a.compileGrant(w.bound.Contract, w.anchor)
-	d.authority().mergeEmission(w, g, d.By)
-	w.anchor.markRead()
-	if w.verdict == board.ToReview && m != nil {
-		return c, w, a.runChangeAgain(ctx, m)
+	defer func() { a.anchor.releasePermit(releaseReason(w.lastSession)) }()
+	a.grant = a.compileGrant(a.bound.Contract, a.anchor)
+	s = d.authority().mergeEmission(a.terms, s, g, d.By)
+	a.anchor.markRead()
+	if s.reason == "" && m != nil {
+		w, err = a.runChangeAgain(ctx, m, s)
+		return c, w, err
 	}
-	return c, w, nil
+	return c, work{terms: a.terms, lastSession: s}, nil
 }
 
 // lastEmission returns what t's last run kept: its emission, held to the contract it was made
 // under. A run of before there were contracts has an empty one.
-func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.Contract, err error) {
+func (d *drain) lastEmission(t board.Task, kept fs.FS) (e session.Emission, under contract.Contract, err error) {
 	emission, err := fs.ReadFile(kept, "emission.md")
 	if err != nil {
-		return nil, under, fmt.Errorf("the stored output of %s: %w", t.Result.Run, err)
+		return e, under, fmt.Errorf("the stored output of %s: %w", t.Result.Run, err)
 	}
 	if b, err := fs.ReadFile(kept, "contract.json"); err == nil {
 		if err := json.Unmarshal(b, &under); err != nil {
-			return nil, under, fmt.Errorf("the stored contract of %s: %w", t.Result.Run, err)
+			return e, under, fmt.Errorf("the stored contract of %s: %w", t.Result.Run, err)
 		}
 		d.tree[path.Join(ArtifactDir(t), "contract.json")] = b // for who judges it after this
 	}
-	held := invoke.Hold(under, d.at.cfg.Root, session.Read(emission))
-	return &work{verdict: board.ToReview, lastSession: lastSession{emission: held}, terms: terms{bound: d.contracts().boundBefore(t)}}, under, nil
+	return invoke.Hold(under, d.at.cfg.Root, session.Read(emission)), under, nil
 }
 
 // boundBefore is what of the contract of t's session bears on judging it again: the

@@ -31,14 +31,16 @@ const (
 )
 
 // landResult plans a result on the board as it is now and lands it. It plans again each time
-// another commit came first.
-func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, error)) error {
+// another commit came first, or the target did not take the change that was to land with it:
+// then plan is told why.
+func (d *drain) landResult(ctx context.Context, c *claim, plan func(barred error) (*draft, error)) error {
 	if err := d.lookLatest(ctx); err != nil {
 		return err
 	}
 	landed := false
+	var no landingRefusal
 	err := d.retryRaces(ctx, d.lookLatest, func(ctx context.Context) error {
-		p, err := plan()
+		p, err := plan(no.why)
 		if err != nil {
 			return unwritten{err}
 		}
@@ -46,6 +48,7 @@ func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, e
 		p.refs = append(slices.Clip(p.refs), pins...)
 		if err := d.land(ctx, p); err != nil {
 			landed = p.landed // then only the board could not be read again
+			errors.As(err, &no)
 			return err
 		}
 		if len(pins) == 0 { // over a remote it is no part of the transaction, and the next claim makes it anew
@@ -90,34 +93,37 @@ func (bw *boardWriter) retryRaces(ctx context.Context, again, act func(context.C
 	}
 }
 
-// recordLost returns the result of a claim that a person or a sweep has taken back: it is
+// planLost plans the result of a claim that a person or a sweep has taken back: it is
 // recorded as lost, and neither its proposal nor its handoff is published.
-func (rec recorder) recordLost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
-	out.State, out.Reason = "", "result discarded: somebody changed the task while its session ran"
-	w.handed = nil
-	if c.op != "" {
-		s, err := rec.at.findStory(c.op)
+func (rec recorder) planLost(r result) (*draft, Outcome, error) {
+	r.out.State, r.out.Reason = "", "result discarded: somebody changed the task while its session ran"
+	r.w.handed = nil
+	if r.c.op != "" {
+		s, err := rec.at.findStory(r.c.op)
 		if err != nil {
-			return nil, err
+			return nil, r.out, err
 		}
-		c.opEnded = s.Told != nil
+		if s.Told != nil { // another run ended the op, and has the last word on it
+			c := *r.c
+			r.c, c.op, r.w.opLog = &c, "", opLog{}
+		}
 	}
-	return rec.planUnpublished(c, w, out, artifacts)
+	return rec.planUnpublished(r)
 }
 
 // planUnpublished plans a result whose proposal is not published after all. It records the
 // session anew.
-func (rec recorder) planUnpublished(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
-	out.Branch, out.Proposal, out.Landed, out.Files = "", "", "", 0
-	if ch := w.change; ch != nil && ch.sealed != nil {
-		ch.rescindProposal(rec.log.id, rec.log.now(), out.Reason)
+func (rec recorder) planUnpublished(r result) (*draft, Outcome, error) {
+	r.out.Branch, r.out.Proposal, r.out.Files = "", "", 0
+	if r.w.sealed != nil {
+		r.w.opLog = r.w.asRescinded(rec.log.id, rec.log.now(), r.out.Reason)
 	}
-	p, err := rec.draftSessions(c, w)
+	p, err := rec.draftSessions(r.c, r.w)
 	if err != nil {
-		return nil, err
+		return nil, r.out, err
 	}
-	c.unpublished, out.Trace = true, p.trace()
-	return p, rec.completeResult(p, c, w, *out, []repo.RefUpdate{artifacts})
+	r.out.Trace, r.proposal = p.trace(), nil
+	return rec.completeResult(p, r)
 }
 
 // releasePin returns the update that deletes the pinned base together with the result. With

@@ -236,11 +236,11 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if c.base, err = d.base(); err != nil {
 		return invoke.Brief{}, nil, err
 	}
-	a := d.attempt(c)
-	if _, ok := a.prepareRequest(ctx, func(board.Task) (bound, error) { return b, nil }); !ok {
-		return invoke.Brief{}, nil, errors.New(a.w.reason)
+	_, in, err := d.beginAttempt(ctx, c, func(board.Task) (bound, error) { return b, nil })
+	if err != nil {
+		return invoke.Brief{}, nil, errors.New(lastSession{}.asBlocked("%v", err).reason)
 	}
-	return a.w.brief, d.at.listReceivers(t, b.Contract.Servers), nil
+	return in.brief, d.at.listReceivers(t, b.Contract.Servers), nil
 }
 
 // leaseRefusals lists what the slow loop has against a session, beside its contract.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -252,25 +253,33 @@ func TestPlanResult(t *testing.T) {
 			}
 			p.write(plan.draft, "tasks/tide.md", "ledger/")
 			d.log.files = plan.draft.own
-			w := &work{verdict: board.ToReview, lastSession: lastSession{ran: true}, cost: 40_000}
-			if plan.claim.resultDraft, err = d.recorder().draftSessions(plan.claim, w); err != nil {
+			r := result{c: plan.claim, w: work{lastSession: lastSession{ran: true, spent: 40_000}}}
+			if r.sessions, err = d.recorder().draftSessions(r.c, r.w); err != nil {
 				t.Fatal(err)
 			}
 			at.amid(p)
 			moment = begin.Add(at.after)
 			d.at = p.run(runA, moment).at
-			out := Outcome{Task: "tide", State: board.Review, Branch: "odd/review/tide.1", Proposal: "1111111111111111111111111111111111111111", Cost: 40_000}
-			artifacts := repo.RefUpdate{Name: "refs/odd/run/" + runA, New: "2222222222222222222222222222222222222222"}
-			result, err := d.recorder().planResult(t.Context(), plan.claim, w, &out, []repo.RefUpdate{{Name: "refs/heads/odd/review/tide.1", New: out.Proposal}, artifacts})
+			r.out = Outcome{Task: "tide", State: board.Review, Branch: "odd/review/tide.1", Proposal: "1111111111111111111111111111111111111111", Cost: 40_000}
+			r.proposal = []repo.RefUpdate{{Name: "refs/heads/odd/review/tide.1", New: r.out.Proposal}}
+			r.artifacts = repo.RefUpdate{Name: "refs/odd/run/" + runA, New: "2222222222222222222222222222222222222222"}
+			result, out, err := d.recorder().planResult(t.Context(), r, nil)
 			if err != nil {
 				t.Fatal(err)
+			}
+			again, same, err := d.recorder().planResult(t.Context(), r, nil)
+			if err != nil || !reflect.DeepEqual(out, same) || !maps.EqualFunc(result.all(p.root), again.all(p.root), bytes.Equal) || again.message != result.message {
+				t.Errorf("planned again, the result is another: %+v, %+v, %v", out, same, err)
+			}
+			if proposed := out.Branch != ""; proposed != (at.verdict == "review") || string(out.State) != at.verdict && at.verdict != "lost" {
+				t.Errorf("the plan says %+v", out)
 			}
 			p.write(result, "tasks/tide.md", "ledger/", "journal/")
 			last := p.records(d)[len(p.records(d))-1]
 			if last.Kind != event.Outcome || last.Outcome().Verdict != at.verdict || last.Cost != 40_000 {
 				t.Errorf("the outcome is %s, cost %d", last.Outcome().Verdict, last.Cost)
 			}
-			if published := len(result.refs) == 2; published != (at.verdict == "review") || result.refs[len(result.refs)-1] != artifacts {
+			if published := len(result.refs) == 2; published != (at.verdict == "review") || result.refs[len(result.refs)-1] != r.artifacts {
 				t.Errorf("the result moves %v", result.refs)
 			}
 			var state board.State

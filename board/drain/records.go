@@ -232,10 +232,11 @@ func Spoke(c contract.Contract, res invoke.Result) Spoken {
 	return s
 }
 
-// nameArtifact names what a validator was given as what its findings are about, however
+// withArtifact is made with what a validator was given as what its findings are about, however
 // it called it: it was shown nothing else.
-func (cs contracts) nameArtifact(made *deliver.Deliverable, c contract.Contract) {
+func (cs contracts) withArtifact(made deliver.Deliverable, c contract.Contract) deliver.Deliverable {
 	if made.Findings != nil && c.Artifact != "" && (cs.given != nil || c.Strict) {
 		made.Findings.Artifact = c.Artifact
 	}
+	return made
 }

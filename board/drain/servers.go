@@ -62,18 +62,20 @@ func Relevant(s config.Server, t board.Task) bool {
 // served are the servers of one session and the folder in which their programs run,
 // apart from the session's own desk. The zero value has none.
 type served struct {
-	d   *drain
-	set *servers.Set
-	at  *repo.Scratch
+	d    *drain
+	set  *servers.Set
+	at   *repo.Scratch
+	lost []string // what the session has to do without
 }
 
-// startServers starts the servers of a session that works with odd's tools, and tells the
-// session what it has to do without. why is why there can be no session.
-func (a *attempt) startServers(ctx context.Context, req *session.Request, r *relay) (s *served, why string) {
+// startServers starts the servers of a session that works with odd's tools. why is why there can be no
+// session.
+func (a attempt) startServers(ctx context.Context, r *relay, k *desk) (s *served, why string) {
 	s = &served{d: a.d}
-	specs := servers.For(Specs(a.d.at.cfg, a.d.Cage.Home), a.w.bound.Contract)
+	task := string(a.c.task.ID)
+	specs := servers.For(Specs(a.d.at.cfg, a.d.Cage.Home), a.bound.Contract)
 	lost, why := r.missingServers(specs)
-	if k := a.w.bound.Contract; k.Strict {
+	if k := a.bound.Contract; k.Strict {
 		k.Strict = false
 		for _, s := range servers.For(Specs(a.d.at.cfg, a.d.Cage.Home), k) {
 			if s.Tree {
@@ -82,15 +84,15 @@ func (a *attempt) startServers(ctx context.Context, req *session.Request, r *rel
 		}
 	}
 	if lost != "" {
-		a.w.brief = a.w.brief.Lacking(lost)
-		a.d.addNote(req.Task + ": its agent does not get all of its MCP servers: " + oneLine(lost))
+		s.lost = append(s.lost, lost)
+		a.d.addNote(task + ": its agent does not get all of its MCP servers: " + oneLine(lost))
 	}
 	own := r.hasSubstrate("anthropic", "openai") // they work with odd's own tools
 	switch {
 	case why != "" || len(specs) == 0:
 		return s, why
 	case !own && !r.hasSubstrate("claude", "acp"): // which start their servers themselves
-		return s, a.d.whyNotLent(req.Task, specs, r.currentName())
+		return s, a.d.whyNotLent(task, specs, r.currentName())
 	case !own:
 		return s, ""
 	}
@@ -99,22 +101,28 @@ func (a *attempt) startServers(ctx context.Context, req *session.Request, r *rel
 		return s, err.Error()
 	}
 	o := servers.Options{Specs: specs, Environ: a.d.Environ, Run: a.d.Run, Version: a.d.By, Cage: held}
-	if req.Desk != nil {
-		if s.at, o.Tree, err = a.makeServerDesk(ctx, specs); err != nil {
+	if a.hasDesk() {
+		if s.at, o.Tree, err = a.makeServerDesk(ctx, specs, k.begin); err != nil {
 			return s, err.Error()
 		}
 		o.Desk = func(_ context.Context, one servers.Spec) (session.Desk, error) { return deskIn(s.at, "mcp-"+one.Name) }
 	}
 	s.set = servers.Open(ctx, o)
 	if lost := s.set.Missing(); lost != "" {
-		a.w.brief = a.w.brief.Lacking(lost)
-		a.d.addNote(req.Task + ": the session goes on with some of its MCP servers missing: " + oneLine(lost))
+		s.lost = append(s.lost, lost)
+		a.d.addNote(task + ": the session goes on with some of its MCP servers missing: " + oneLine(lost))
 	}
 	if err := s.set.Lost(); err != nil {
 		return s, err.Error()
 	}
-	req.Extra = s.set.Tools()
 	return s, ""
+}
+
+func (s *served) tools() []session.Tool {
+	if s.set == nil {
+		return nil
+	}
+	return s.set.Tools()
 }
 
 // whyNotLent returns why there can be no session where a substrate that takes no servers
@@ -136,12 +144,12 @@ func (n notes) whyNotLent(task string, specs []servers.Spec, substrate string) (
 
 // makeServerDesk makes the folders in which the programs of servers run. Where one of them may look at the
 // session's tree, that is laid out there as the session finds it.
-func (a *attempt) makeServerDesk(ctx context.Context, specs []servers.Spec) (*repo.Scratch, session.Desk, error) {
+func (a attempt) makeServerDesk(ctx context.Context, specs []servers.Spec, begin []repo.FileEdit) (*repo.Scratch, session.Desk, error) {
 	if !slices.ContainsFunc(specs, func(s servers.Spec) bool { return s.Tree }) {
 		s, err := a.d.repo.Hollow(a.d.Temp)
 		return s, session.Desk{}, err
 	}
-	k := &desk{d: a.d, base: a.c.base, of: a.w.change}
+	k := &desk{d: a.d, base: a.c.base, begin: begin}
 	at, err := k.makeTree(ctx)
 	return k.s, at, err
 }
@@ -151,11 +159,11 @@ func deskIn(s *repo.Scratch, name string) (session.Desk, error) {
 	return session.Desk{Tree: filepath.Join(dir, "tree"), Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "temp")}, err
 }
 
-// stopServers ends the servers and keeps what became of them, once.
-func (s *served) stopServers(w *work) {
+// stopServers ends the servers, if they still run, and returns what became of them.
+func (s *served) stopServers() (uses []event.ServerUse) {
 	if s.set != nil {
 		s.set.Close()
-		w.served = serverUses(s.set)
+		uses = serverUses(s.set)
 	}
 	if s.at != nil {
 		if err := s.at.Close(); err != nil {
@@ -163,6 +171,7 @@ func (s *served) stopServers(w *work) {
 		}
 	}
 	*s = served{d: s.d}
+	return uses
 }
 
 func (r *relay) hasSubstrate(substrates ...string) bool {

@@ -40,16 +40,16 @@ func (d *drain) recorder() recorder {
 // A result that cannot be written, for what is in it or because the remote declines it,
 // is put aside: the task is blocked with the reason, and the drain goes on. What the
 // session said stays among the run's artifacts.
-func (a *attempt) settleTask(ctx context.Context) error {
+func (d *drain) settleTask(ctx context.Context, c *claim, w work) error {
 	stopped := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
-	err := a.saveResult(ctx)
-	if !isUnwritable(err) || a.c.isRefresh() {
+	err := d.saveResult(ctx, c, w)
+	if !isUnwritable(err) || c.isRefresh() {
 		return cmp.Or(err, stopped)
 	}
-	a.d.addNote(fmt.Sprintf("%s: the result could not be written: %v", a.c.task.ID, err))
-	a.w.voidWork(fmt.Sprintf("the result could not be written: %s; it is kept in %s; run odd task ready %s to try again", oneLine(err.Error()), runRefs+a.d.Run, a.c.task.ID))
-	return cmp.Or(a.saveResult(ctx), stopped)
+	d.addNote(fmt.Sprintf("%s: the result could not be written: %v", c.task.ID, err))
+	w.lastSession = w.asVoid(fmt.Sprintf("the result could not be written: %s; it is kept in %s; run odd task ready %s to try again", oneLine(err.Error()), runRefs+d.Run, c.task.ID))
+	return cmp.Or(d.saveResult(ctx, c, w), stopped)
 }
 
 // unwritten is the reason why a result can never be written, however often it is tried.
@@ -64,85 +64,95 @@ func isUnwritable(err error) bool {
 	return errors.As(err, new(unwritten)) && !repo.Faulty(err) && !errors.Is(err, repo.ErrBusy) && !errors.Is(err, repo.ErrMoved) && !errors.Is(err, context.Canceled)
 }
 
-func (a *attempt) saveResult(ctx context.Context) error {
-	defer func() { _ = a.d.repo.Show(nil) }() // what is committed needs no showing
-	a.heedEmergency()
-	if err := a.dropConverted(ctx); err != nil {
-		return err
-	}
-	out := Outcome{Task: a.c.task.ID, State: board.Blocked, Reason: a.w.reason, Cost: a.w.cost, Effects: countEffects(a.w.items), Notes: openNotes(a.w.emission.Notes)}
-	if err := a.d.recorder().tellSession(a.c, a.w); err != nil {
-		return unwritten{err}
-	}
-	out.Trace = a.c.resultDraft.trace()
-	refs, err := a.d.recorder().proposalRefs(ctx, a.c, a.w, &out)
-	if err != nil {
-		return unwritten{err}
-	}
-	a.keepArtifacts(ArtifactDir(a.c.task))
-	if err := a.w.change.keepFiles(ctx); err != nil {
-		return unwritten{err}
-	}
-	art, err := a.d.artifacts.storeTree(ctx, &a.d.boardWriter)
+// result is what the result of a task is planned from. A plan leaves it as it is.
+type result struct {
+	c         *claim
+	w         work
+	sessions  *draft           // that records them
+	proposal  []repo.RefUpdate // of its review branch; none where nothing is proposed
+	artifacts repo.RefUpdate   // of what the run keeps
+	out       Outcome          // unless something comes between
+}
+
+func (d *drain) saveResult(ctx context.Context, c *claim, w work) error {
+	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
+	w, err := d.dropConverted(ctx, c, d.heedEmergency(c, w))
 	if err != nil {
 		return err
 	}
-	refs = append(refs, art)
-	if err := a.d.landResult(ctx, a.c, func() (*draft, error) { return a.d.recorder().planResult(ctx, a.c, a.w, &out, refs) }); err != nil {
+	r, err := d.recorder().beginResult(ctx, c, w)
+	if err != nil {
+		return unwritten{err}
+	}
+	d.keepArtifacts(ArtifactDir(c.task), r.w)
+	if err := r.w.change.keepFiles(ctx); err != nil {
+		return unwritten{err}
+	}
+	if r.artifacts, err = d.artifacts.storeTree(ctx, &d.boardWriter); err != nil {
 		return err
 	}
-	if role := a.w.bound.Role; role != "" && role != contract.General { // whose contract promises something
-		out.Session = a.d.at.spokenBy(a.w)
+	var p *draft
+	var out Outcome
+	err = d.landResult(ctx, c, func(barred error) (*draft, error) {
+		var err error
+		p, out, err = d.recorder().planResult(ctx, r, barred)
+		return p, err
+	})
+	if err != nil {
+		return err
 	}
-	if out.State == board.Blocked {
-		out.Code = a.w.blockCode()
+	if p.held != "" {
+		d.say(p.held)
 	}
-	a.d.report.Tasks = append(a.d.report.Tasks, out)
-	a.d.say(fmt.Sprintf("%s: %s", a.c.task.ID, joinDetail(string(out.State), cmp.Or(out.Reason, out.describeLanding()))))
+	d.report.Tasks = append(d.report.Tasks, out)
+	d.say(fmt.Sprintf("%s: %s", c.task.ID, joinDetail(string(out.State), cmp.Or(out.Reason, out.describeLanding()))))
 	return nil
 }
 
-// tellSession drafts the records of a claim's session; the step apply of a change has done
-// so already. An op that may no longer wait for a person is ended.
-func (rec recorder) tellSession(c *claim, w *work) (err error) {
-	if ch := w.change; ch != nil && ch.sealed != nil {
-		if w.verdict == board.ToReview || !ch.isProposed() {
-			c.resultDraft = ch.sealed.draft
-			return nil
+// beginResult drafts the records of a claim's sessions, unless the step apply of a change has done so
+// already, and makes the proposal. An op that may no longer wait for a person is ended.
+func (rec recorder) beginResult(ctx context.Context, c *claim, w work) (r result, err error) {
+	r = result{c: c, w: w}
+	switch {
+	case w.sealed != nil && (w.reason == "" || !w.isProposed()):
+		r.sessions = w.sealed.draft
+	case w.sealed != nil:
+		r.w.opLog = w.asRescinded(rec.log.id, rec.log.now(), w.reason)
+		fallthrough
+	default:
+		if r.sessions, err = rec.draftSessions(c, r.w); err != nil {
+			return r, err
 		}
-		ch.rescindProposal(rec.log.id, rec.log.now(), w.reason)
 	}
-	c.resultDraft, err = rec.draftSessions(c, w)
-	return err
+	r.out = Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost(), Effects: countEffects(w.items), Notes: openNotes(w.emission.Notes), Trace: r.sessions.trace()}
+	return r, rec.addProposal(ctx, &r)
 }
 
-// planResult plans the result commit on the board as it is now. The last of refs keeps the
-// run's artifacts.
-func (rec recorder) planResult(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate) (*draft, error) {
-	artifacts := refs[len(refs)-1]
-	now, ok := board.Find(rec.at.tasks(), c.task.ID)
-	if !ok || now.Blob != c.task.Blob {
-		return rec.recordLost(c, w, out, artifacts)
+// planResult plans the result commit on the board as it is now, and says what becomes of the task with
+// it. barred is why the target did not take the change that was to land with it, nil where that was not tried.
+func (rec recorder) planResult(ctx context.Context, r result, barred error) (*draft, Outcome, error) {
+	now, ok := board.Find(rec.at.tasks(), r.c.task.ID)
+	if !ok || now.Blob != r.c.task.Blob {
+		return rec.planLost(r)
 	}
-	c.task.Path = now.Path // a person may have moved it meanwhile
-	p := c.resultDraft.clone()
-	late := rec.describeDelay(p, c)
-	if why := cmp.Or(rec.authority().whyLapsed(c), late); why != "" && c.publishes(w) {
-		w.voidWork(why)
-		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
-		return rec.planUnpublished(c, w, out, artifacts)
+	if now.Path != r.c.task.Path { // a person moved it meanwhile
+		c := *r.c
+		r.c, c.task.Path = &c, now.Path
 	}
-	if late != "" && !c.isRefresh() || c.unpublished {
-		return rec.planUnpublished(c, w, out, artifacts)
+	p := r.sessions.clone()
+	late := rec.describeDelay(p, r.c)
+	why := cmp.Or(rec.authority().whyLapsed(r.c, r.w.anchor), late)
+	switch {
+	case why != "" && r.c.publishes(r.w):
+		r.w.lastSession = r.w.asVoid(why)
+		r.out.State, r.out.Reason, r.out.Effects = board.Blocked, why, nil
+		return rec.planUnpublished(r)
+	case late != "" && !r.c.isRefresh():
+		return rec.planUnpublished(r)
+	case r.w.isLanding():
+		rec.addLanding(ctx, p, &r, barred)
 	}
-	onto, moves, err := w.change.settleLanding(ctx, out, refs)
-	if err != nil {
-		return nil, err
-	}
-	if p.onto = onto; out.Landed != "" {
-		p.landing = w.change
-	}
-	return p, rec.completeResult(p, c, w, *out, moves)
+	return rec.completeResult(p, r)
 }
 
 // stillness is how old a record may be when it is committed. odd check accepts records up to
@@ -169,7 +179,7 @@ func countEffects(items []reconcile.Item) map[reconcile.Effect]int {
 
 // draftSessions returns a draft that records the sessions, their permits and what reconcile
 // did with their atoms.
-func (rec recorder) draftSessions(c *claim, list ...*work) (*draft, error) {
+func (rec recorder) draftSessions(c *claim, list ...work) (*draft, error) {
 	p := rec.newDraft()
 	if c.startDraft != nil {
 		p = c.startDraft.clone()
@@ -182,12 +192,17 @@ func (rec recorder) draftSessions(c *claim, list ...*work) (*draft, error) {
 	return p, nil
 }
 
-func (rec recorder) recordWork(p *draft, c *claim, w *work) error {
-	sessions := w.earlierSessions
+// sessionRecords are the records of all sessions of w so far.
+func (rec recorder) sessionRecords(c *claim, w work) []event.Record {
+	all := slices.Concat(w.earlier.records, w.failed)
 	if w.ran {
-		sessions = append(slices.Clip(sessions), rec.sessionRecord(c, w))
+		all = append(all, rec.sessionRecord(c, w))
 	}
-	for _, r := range sessions {
+	return all
+}
+
+func (rec recorder) recordWork(p *draft, c *claim, w work) error {
+	for _, r := range rec.sessionRecords(c, w) {
 		if err := p.record(r); err != nil {
 			return err
 		}
@@ -218,32 +233,32 @@ func isKeptOut(e reconcile.Effect) bool {
 	return !e.Lands() && e != reconcile.Unchanged
 }
 
-// proposalRefs returns the ref of the task's proposal and names it in out. A change's commit was made by
-// apply. After a failed verify the branch is still made, because the ledger records it; out does not name
-// it, so nobody reviews it.
-func (rec recorder) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcome) ([]repo.RefUpdate, error) {
+// addProposal adds the ref of the task's proposal, and names it in the outcome. A change's commit was made
+// by apply. After a failed verify the branch is still made, because the ledger records it; the outcome does
+// not name it, so nobody reviews it.
+func (rec recorder) addProposal(ctx context.Context, r *result) (err error) {
+	w := r.w
 	var u repo.RefUpdate
-	var err error
-	switch ch := w.change; {
-	case ch != nil && ch.sealed != nil:
-		u = ch.sealed.effect
-	case w.verdict != board.ToReview:
-		return nil, nil
+	switch {
+	case w.sealed != nil:
+		u = w.sealed.effect
+	case w.reason != "":
+		return nil
 	default:
-		if u, err = rec.makeProposal(ctx, c, w, out.Trace); err != nil {
-			return nil, err
+		if u, err = rec.makeProposal(ctx, r.c, w, r.out.Trace); err != nil {
+			return err
 		}
 	}
-	if w.verdict == board.ToReview {
-		out.State, out.Branch, out.Proposal = board.Review, strings.TrimPrefix(u.Name, "refs/heads/"), u.New
+	if r.proposal = []repo.RefUpdate{u}; w.reason == "" {
+		r.out.State, r.out.Branch, r.out.Proposal = board.Review, strings.TrimPrefix(u.Name, "refs/heads/"), u.New
 		if w.change != nil {
-			out.Files = len(w.change.candidate.Files)
+			r.out.Files = len(w.change.candidate.Files)
 		}
 	}
-	return []repo.RefUpdate{u}, nil
+	return nil
 }
 
-func (rec recorder) makeProposal(ctx context.Context, c *claim, w *work, trace string) (repo.RefUpdate, error) {
+func (rec recorder) makeProposal(ctx context.Context, c *claim, w work, trace string) (repo.RefUpdate, error) {
 	title := c.task.Title
 	if title == "" {
 		title = string(c.task.ID)
@@ -299,36 +314,6 @@ func listItems(items []reconcile.Item) string {
 	return b.String()
 }
 
-// runRefs is the folder of refs that keep the artifacts of runs.
-const runRefs = "refs/odd/run/"
-
-// artifacts are what a run keeps of its sessions.
-type artifacts struct {
-	stored repo.OID     // those so far, as a tree
-	landed repo.OID     // of stored, what a result has landed with
-	tree   repo.Changes // those that are not in it yet
-}
-
-// storeTree writes the run's artifacts as a tree and returns the move of
-// refs/odd/run/RUN that lands with the result. With a remote it sets the local ref at once,
-// so that a network failure loses nothing.
-func (a *artifacts) storeTree(ctx context.Context, bw *boardWriter) (repo.RefUpdate, error) {
-	u := repo.RefUpdate{Name: runRefs + bw.log.id, Old: a.landed}
-	var err error
-	if u.New, err = bw.repo.WriteTree(ctx, a.stored, a.tree); err != nil {
-		return u, err
-	}
-	a.stored, a.tree = u.New, repo.Changes{}
-	if bw.line.Remote == "" {
-		return u, nil
-	}
-	here, err := bw.repo.Ref(u.Name)
-	if err != nil && !errors.Is(err, repo.ErrNoRef) {
-		return u, err
-	}
-	return u, bw.repo.Update(ctx, repo.RefUpdate{Name: u.Name, Old: here, New: u.New})
-}
-
 // describeLanding names the branch that a change was merged into without approval, "" for
 // none.
 func (o Outcome) describeLanding() string {
@@ -339,40 +324,47 @@ func (o Outcome) describeLanding() string {
 }
 
 // completeResult adds to p the rest of a task's result: the task, the outcome, the journal
-// and handoffs. The last of refs keeps the run's artifacts.
-func (rec recorder) completeResult(p *draft, c *claim, w *work, out Outcome, refs []repo.RefUpdate) error {
-	p.refs = refs
+// and handoffs.
+func (rec recorder) completeResult(p *draft, r result) (*draft, Outcome, error) {
+	c, w, out := r.c, r.w, r.out
+	p.refs = append(p.refs, append(slices.Clip(r.proposal), r.artifacts)...)
+	if role := w.bound.Role; role != "" && role != contract.General { // whose contract promises something
+		out.Session = rec.at.spokenBy(w)
+	}
+	if out.State == board.Blocked {
+		out.Code = w.blockCode()
+	}
 	if out.State != "" {
 		b, err := rec.finishTask(c, w, out)
 		if err != nil {
-			return err
+			return nil, out, err
 		}
 		p.changes[rec.at.pathOf(c.task.Path)] = b
 	}
-	data := rec.outcomeData(c, w, out, refs[len(refs)-1].New)
+	data := rec.outcomeData(c, w, out, r.artifacts.New)
 	if err := rec.chargeOutcome(&data, c, out.Cost); err != nil {
-		return err
+		return nil, out, err
 	}
 	err := p.record(event.Record{
 		Kind: event.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace, Data: data,
 	})
 	if err != nil {
-		return err
+		return nil, out, err
 	}
-	if err := w.change.writeLaterRecords(p); err != nil {
-		return err
+	if err := rec.writeLaterRecords(p, w); err != nil {
+		return nil, out, err
 	}
 	subject, title := fmt.Sprintf("board: %s to %s", out.Task, out.State), fmt.Sprintf("%s: %s", out.Task, out.State)
 	if out.State == "" {
 		subject, title = fmt.Sprintf("board: %s was lost", out.Task), fmt.Sprintf("%s: claim lost", out.Task)
 	}
 	p.message = rec.log.message(subject, out.Reason, traced{task: c.task.ID, lease: c.leaseID, trace: out.Trace})
-	return rec.tellResult(p, c, title, resultContent(c, out), w)
+	return p, out, rec.tellResult(p, c, title, resultContent(c, out), w)
 }
 
 // tellResult adds to p the journal entries, gate proposals and handoffs of the sessions, and
 // the end of an override.
-func (rec recorder) tellResult(p *draft, c *claim, title, content string, list ...*work) error {
+func (rec recorder) tellResult(p *draft, c *claim, title, content string, list ...work) error {
 	if err := p.tellJournal("O", "", title, content); err != nil {
 		return err
 	}
@@ -390,14 +382,18 @@ func (rec recorder) tellResult(p *draft, c *claim, title, content string, list .
 	return rec.overrideEnds(p, title+", "+content)
 }
 
-func (rec recorder) finishTask(c *claim, w *work, out Outcome) ([]byte, error) {
+func (rec recorder) finishTask(c *claim, w work, out Outcome) ([]byte, error) {
 	if c.isRefresh() {
 		return okf.Edit(c.task.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": rec.log.id, "branch": out.Branch, "commit": string(out.Proposal)}})
 	}
-	return board.Finish(c.task, rec.log.id, w.verdict, board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
+	verdict := board.ToReview
+	if w.reason != "" {
+		verdict = board.ToBlocked
+	}
+	return board.Finish(c.task, rec.log.id, verdict, board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
 }
 
-func (rec recorder) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) event.OutcomeData {
+func (rec recorder) outcomeData(c *claim, w work, out Outcome, artifacts repo.OID) event.OutcomeData {
 	verdict := string(out.State)
 	if verdict == "" {
 		verdict = "lost"
@@ -412,9 +408,9 @@ func (rec recorder) outcomeData(c *claim, w *work, out Outcome, artifacts repo.O
 			data.Paths = append(data.Paths, event.ProposedPath{Path: rec.at.pathOf(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
 		}
 	}
-	if ch := w.change; ch.isProposed() {
-		data.Paths = append(data.Paths, proposedPaths(ch.candidate.Files)...)
-		data.Op = ch.op.ID
+	if w.isProposed() {
+		data.Paths = append(data.Paths, proposedPaths(w.change.candidate.Files)...)
+		data.Op = w.op.ID
 	}
 	return data
 }
@@ -443,21 +439,21 @@ func resultContent(c *claim, out Outcome) string {
 	return strings.Join(parts, "; ")
 }
 
-// heedEmergency ends the work of a session that proposed an emergency, and with it the drain.
-func (a *attempt) heedEmergency() {
-	if a.w.tampered {
-		a.d.stop = refuse("tampered-repository", "%s: %s", cmp.Or(string(a.c.task.ID), "odd agent run"), a.w.reason)
+// heedEmergency ends the drain for a session that changed the repository, or that proposed an emergency.
+// Then the work comes back voided.
+func (d *drain) heedEmergency(c *claim, w work) work {
+	if w.tampered {
+		d.stop = refuse("tampered-repository", "%s: %s", cmp.Or(string(c.task.ID), "odd agent run"), w.reason)
 	}
-	why := a.w.findEmergency()
-	if why == "" {
-		return
+	if why := w.findEmergency(); why != "" {
+		w.lastSession = w.asVoid("emergency: " + why)
+		d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", c.task.ID, why)
 	}
-	a.w.voidWork("emergency: " + why)
-	a.d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", a.c.task.ID, why)
+	return w
 }
 
 // sessionRecord is the last session of w as the ledger has it.
-func (rec recorder) sessionRecord(c *claim, w *work) event.Record {
+func (rec recorder) sessionRecord(c *claim, w work) event.Record {
 	e := w.emission
 	name, turns := rec.at.cfg.Session.Substrate, e.Usage.Turns
 	if p := w.leg; p.name != "" {
@@ -469,7 +465,7 @@ func (rec recorder) sessionRecord(c *claim, w *work) event.Record {
 	}
 	tellActs(&data, e)
 	rec.underContract(&data, w)
-	return event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid - w.relayed), Data: data}
+	return event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(w.spent - w.relayed), Data: data}
 }
 
 // billedTokens is what was billed, nil where nobody said.

@@ -221,12 +221,10 @@ func (s *snapshot) findStory(id string) (pipeline.Story, error) {
 // tellOp writes what the op of a claim came to until its outcome. One that was
 // announced and not begun, because the work ended before, is abandoned here; one
 // that another run has ended, as of a dead run, has no word to add.
-func (bw *boardWriter) tellOp(p *draft, c *claim, w *work) error {
+func (bw *boardWriter) tellOp(p *draft, c *claim, w work) error {
 	switch {
-	case c.opEnded:
-		return nil
-	case w.change != nil && len(w.change.ops) > 0:
-		before, _ := w.change.splitOps()
+	case len(w.ops) > 0:
+		before, _ := w.splitOps()
 		return p.recordOps(before...)
 	case c.op == "":
 		return nil

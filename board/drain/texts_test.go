@@ -175,7 +175,7 @@ func TestExplainCut(t *testing.T) {
 			now = begin.Add(time.Hour)
 		}
 		d := p.run(runA, now)
-		a := d.attempt(&claim{task: p.task(d, "a"), until: begin.Add(time.Hour), reserved: 100_000})
+		a := attempt{d: d, c: &claim{task: p.task(d, "a"), until: begin.Add(time.Hour), reserved: 100_000}}
 		if c.cheap {
 			a.c.reserved--
 		}

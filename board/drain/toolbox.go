@@ -22,27 +22,32 @@ import (
 	"github.com/odd-cli/odd/persona/session/toolbox"
 )
 
-// equipSession gives a session's request what it may look at and do beyond its brief.
+// equipSession returns a session's request with what it may look at and do beyond its brief.
 // What its contract may not see, package invoke takes away again.
-func (a *attempt) equipSession(req *session.Request, k *desk) {
-	if a.d.Temp != "" && a.d.given == nil {
+func (a attempt) equipSession(in input, k *desk) session.Request {
+	req := in.req
+	if a.hasDesk() {
 		req.Desk = k.makeTree
 	}
-	req.Allow = a.w.grant.Allow
-	req.Given = inlinedPaths(a.w.brief.Text, append(a.d.at.filesMeantBy(a.c.task, req.Files), inputFiles(req.Files, req.Inputs)...))
+	req.Allow = a.grant.Allow
+	req.Given = inlinedPaths(in.brief.Text, append(a.d.at.filesMeantBy(a.c.task, req.Files), inputFiles(req.Files, req.Inputs)...))
 	if a.d.given == nil {
 		req.History, req.Checks = newHistory(a.d.repo, a.c.base), a.d.at.checkCommands(a.c.task)
 		if req.Desk != nil {
 			req.History.Work = k.diff
 		}
 	}
-	if k := a.w.bound.Contract; a.d.Reply != nil && !k.Strict && (k.Role == "" || k.Engagement == contract.Assistant) {
+	if k := a.bound.Contract; a.d.Reply != nil && !k.Strict && (k.Role == "" || k.Engagement == contract.Assistant) {
 		who := invoke.Speaker(k)
 		req.Ask = func(ctx context.Context, question string) (string, error) {
 			return a.d.Reply(ctx, invoke.Aside(who, question))
 		}
 	}
+	return req
 }
+
+// hasDesk reports an attempt whose sessions get a scratch repository.
+func (a attempt) hasDesk() bool { return a.d.Temp != "" && a.d.given == nil }
 
 // checkCommands returns the commands that judge what a session of t makes while it can still mend it.
 func (s *snapshot) checkCommands(t board.Task) [][]string {

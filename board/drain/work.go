@@ -3,10 +3,8 @@ package drain
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -26,26 +24,29 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// work is what became of a claimed task before anything of it is committed. A change of files may
-// take several sessions.
+// work is what became of a claimed task before anything of it is committed: a value, from which
+// whoever goes on makes another. A change of files may take several sessions.
 type work struct {
 	terms
 	lastSession
-	verdict         board.Verdict
-	reason          string  // why it is blocked
-	died            string  // why the lease, or the session's permit, took the claim back while its session ran
-	change          *change // nil where the task asks for no change of files
-	cost            budget.MicroUSD
-	paid            budget.MicroUSD // of that, for sessions before the last
-	turned          int             // turns of those
-	earlierSessions []event.Record  // those sessions, and the legs of the last one that failed
-	fault           error           // of the disk: there is no result, and the claim is swept
+	earlier earlier
+	opLog           // of its change; empty where the task asks for no change of files
+	change  *change // that ended with it, and is only read from then on; nil likewise
 }
 
-// lastSession is what the last session of a work came to. Each session begins with the zero value.
+// earlier is what the sessions of a work before its last one came to.
+type earlier struct {
+	turns   int
+	paid    budget.MicroUSD
+	records []event.Record
+}
+
+// lastSession is what the last session of a work came to, and why the work does not go to review
+// if it does not.
 type lastSession struct {
 	brief    invoke.Brief
-	ran      bool // it started, so it costs
+	ran      bool            // it started, so it costs
+	spent    budget.MicroUSD // what it cost
 	result   invoke.Result
 	emission session.Emission  // the result's, and what became of it
 	items    []reconcile.Item  // of its atoms
@@ -55,92 +56,106 @@ type lastSession struct {
 	patch    []byte            // what it left, where that is dropped for it
 	cut      pipeline.Reason   // what ended it, where a limit or a fault did
 	leg      part              // its last leg
-	relayed  budget.MicroUSD   // what its other legs cost
+	failed   []event.Record    // its other legs
+	relayed  budget.MicroUSD   // what those cost
 	served   []event.ServerUse // what became of its servers, for the ledger
+	died     string            // why the lease, or its permit, took the claim back while it ran
+	reason   string            // why the work is blocked, "" where it may go to review
+	fault    error             // of the disk: there is no result, and the claim is swept
 }
 
-// attempt is one session, or the sessions of one change, at work on what a claim holds.
+// attempt is one session, or the sessions of one change, at work on what a claim holds. It does
+// not change.
 type attempt struct {
+	terms
 	d *drain
 	c *claim
-	w *work
 }
 
-func (d *drain) attempt(c *claim) *attempt {
-	return &attempt{d, c, &work{verdict: board.ToReview}}
+// input is what one session of an attempt begins with.
+type input struct {
+	req     session.Request
+	brief   invoke.Brief
+	before  earlier         // the sessions of the same work before it
+	begin   []repo.FileEdit // what its tree has that the base has not
+	changes bool            // it may change files
 }
 
-// blockWork ends the work with a reason, which may quote the session. If the disk failed, the
-// work has a fault instead, because the task is not to blame.
-func (w *work) blockWork(format string, args ...any) *work {
+// asBlocked is s with the reason why its work is blocked, which may quote the session. If the disk
+// failed, it has a fault as well, because the task is not to blame.
+func (s lastSession) asBlocked(format string, args ...any) lastSession {
 	for _, a := range args {
 		if err, ok := a.(error); ok && repo.Faulty(err) {
-			w.fault = err
+			s.fault = err
 		}
 	}
-	w.verdict, w.reason = board.ToBlocked, okf.Legible(string(secrets.Redact(fmt.Appendf(nil, format, args...))))
+	s.reason = okf.Legible(string(secrets.Redact(fmt.Appendf(nil, format, args...))))
+	return s
+}
+
+// asVoid is s, blocked and without all that it made.
+func (s lastSession) asVoid(why string) lastSession {
+	s = s.asBlocked("%s", why)
+	s.items, s.handed = nil, nil
+	return s
+}
+
+// cost is what all sessions of the work cost.
+func (w work) cost() budget.MicroUSD { return w.earlier.paid + w.spent }
+
+// beginAttempt settles the terms of an attempt at what c holds, and makes what its first session
+// begins with.
+func (d *drain) beginAttempt(ctx context.Context, c *claim, bind func(board.Task) (bound, error)) (a attempt, in input, err error) {
+	a = attempt{d: d, c: c}
+	if a.terms, err = a.compileTerms(ctx, bind); err != nil {
+		return a, in, err
+	}
+	if in.req, err = a.newRequest(); err != nil {
+		return a, in, fmt.Errorf("brief: %w", err)
+	}
+	in.brief = a.composeBrief(in.req)
+	return a, in, nil
+}
+
+// publishes reports work that would go to review or hand something over.
+func (c *claim) publishes(w work) bool { return w.reason == "" && !c.isRefresh() }
+
+// runWork runs the session of a claimed task and says what became of the task. Whatever goes wrong
+// blocks this task and not the drain.
+func (d *drain) runWork(ctx context.Context, c *claim) (w work) {
+	defer func() { w.anchor.releasePermit(releaseReason(w.lastSession)) }()
+	if c.task.Role == "" {
+		return work{lastSession: lastSession{}.asBlocked("the task has no role; set one with odd task edit TASK --role ROLE")}
+	}
+	a, in, err := d.beginAttempt(ctx, c, d.contracts().checkSpawnable)
+	if err != nil {
+		return work{terms: a.terms, lastSession: lastSession{}.asBlocked("%v", err)}
+	}
+	if d.at.changesFiles(c.task) {
+		w = runChange(ctx, &change{asking: asking{attempt: a, input: in}})
+	} else {
+		w = work{terms: a.terms, lastSession: d.authority().judgeEmission(a.terms, a.runSubstrate(ctx, in), in.req.Graph, d.By)}
+	}
+	if w.reason == "" && !w.isProposed() {
+		w.lastSession = a.encodeHandoff(board.Slug(c.task.ID), w)
+		w.lastSession = w.requireResult(c.task.ID)
+	}
 	return w
 }
 
-// prepareRequest settles the terms and makes the request. If ok is false, w is blocked and says why.
-func (a *attempt) prepareRequest(ctx context.Context, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
-	var err error
-	if a.w.terms, err = a.compileTerms(ctx, bind); err != nil {
-		a.w.blockWork("%v", err)
-		return req, false
-	}
-	if req, err = a.newRequest(ctx); err != nil {
-		a.w.blockWork("brief: %v", err)
-		return req, false
-	}
-	return req, true
-}
-
-// releasePermit ends the session's permit, if it still has one.
-func (w *work) releasePermit() { w.anchor.releasePermit(releaseReason(w)) }
-
-// publishes reports work that would go to review or hand something over.
-func (c *claim) publishes(w *work) bool { return w.verdict == board.ToReview && !c.isRefresh() }
-
-// runWork runs the session of a claimed task and decides its verdict. Whatever goes wrong
-// blocks this task and not the drain.
-func (a *attempt) runWork(ctx context.Context) {
-	w := a.w
-	if a.c.task.Role == "" {
-		w.blockWork("the task has no role; set one with odd task edit TASK --role ROLE")
-		return
-	}
-	defer w.releasePermit()
-	req, ok := a.prepareRequest(ctx, a.d.contracts().checkSpawnable)
-	if !ok {
-		return
-	}
-	a.c.anchor = w.anchor
-	if a.d.at.changesFiles(a.c.task) {
-		runChange(ctx, &change{asking: asking{attempt: a, req: req, brief: w.brief}})
-	} else {
-		a.runSubstrate(ctx, req)
-		a.d.authority().judgeEmission(w, req.Graph, a.d.By)
-	}
-	if w.verdict == board.ToReview && !w.change.isProposed() {
-		a.encodeHandoff(board.Slug(a.c.task.ID))
-		w.requireResult(a.c.task.ID)
-	}
-}
-
 // requireResult blocks work that has nothing to review: no atom, no change, no handoff.
-func (w *work) requireResult(id okf.ID) {
+func (w work) requireResult(id okf.ID) lastSession {
 	held := func(it reconcile.Item) bool {
 		return it.Effect != reconcile.Unchanged && it.Effect != reconcile.Declined
 	}
-	if w.verdict != board.ToReview || w.handed != nil || w.emission.Deliverable != nil || slices.ContainsFunc(w.items, held) {
-		return
+	if w.reason != "" || w.handed != nil || w.emission.Deliverable != nil || slices.ContainsFunc(w.items, held) {
+		return w.lastSession
 	}
 	why := "the agent proposed no atom and no change"
 	way := "if that is right, delete the task's file, otherwise change the task and run odd task ready " + string(id)
 	switch {
-	case w.change != nil && w.change.op.Reason == pipeline.Noop:
-		why = cmp.Or(w.change.op.Last().Note, why)
+	case w.op.Reason == pipeline.Noop:
+		why = cmp.Or(w.op.Last().Note, why)
 	case countEffects(w.items)[reconcile.Declined] > 0:
 		why = fmt.Sprintf("nothing is new, and %d declined before while their sources said the same", countEffects(w.items)[reconcile.Declined])
 	case len(w.items) > 0:
@@ -156,10 +171,10 @@ func (w *work) requireResult(id okf.ID) {
 		}
 		way = "the reader reads English, and finds rules with must or never, numbered steps, lists or tables of terms (**Word**: meaning), decision records and roles; add one to the documents, or name an agent with odd config set session.substrate NAME; then commit and run odd task ready " + string(id) + ", or delete the task's file"
 	}
-	w.blockWork("nothing to review: %s; %s", oneLine(cleanText(why)), way)
+	return w.asBlocked("nothing to review: %s; %s", oneLine(cleanText(why)), way)
 }
 
-func (a *attempt) newRequest(ctx context.Context) (session.Request, error) {
+func (a attempt) newRequest() (session.Request, error) {
 	cfg, t := a.d.at.cfg, a.c.task
 	files, err := a.d.repo.Tree(a.c.base)
 	if err != nil {
@@ -173,29 +188,31 @@ func (a *attempt) newRequest(ctx context.Context) (session.Request, error) {
 	req := session.Request{
 		Run: a.d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
 		By: a.d.By, Now: a.d.Now().UTC(), MaxTurns: limits.Turns, MaxCost: int64(a.c.costOfEach()),
-		Timeout: min(limits.Timeout, max(a.c.until.Sub(a.d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms, Declined: board.DeclinedBefore(a.w.declines),
-		Turn: func(u session.Usage) error {
-			u.Turns, u.Cost = u.Turns+a.w.turned, u.Cost+int64(a.w.paid)
-			if a.d.Turned != nil {
-				a.d.Turned(u)
-			}
-			return a.checkTurn(ctx, budget.MicroUSD(u.Cost))
-		}, Progress: func(s string) { a.d.say(string(t.ID) + ": " + s) },
+		Timeout: min(limits.Timeout, max(a.c.until.Sub(a.d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms, Declined: board.DeclinedBefore(a.declines),
+		Progress: func(s string) { a.d.say(string(t.ID) + ": " + s) },
 	}
 	if a.d.given != nil {
 		req.Files = a.d.given.Files
 	}
-	in := a.d.briefs().briefInput(a.c, a.w, req)
-	if g := a.d.given; g != nil { // in the place of what the board says
-		in.Artifacts, in.Canon, in.Prompts = g.Artifacts, g.Canon, g.Prompts
-	}
-	a.w.brief = invoke.Compose(in).Anchored(a.w.anchor.briefPart())
 	return req, nil
 }
 
+func (a attempt) composeBrief(req session.Request) invoke.Brief {
+	in := a.d.briefs().briefInput(a.c, a.terms, req)
+	if g := a.d.given; g != nil { // in the place of what the board says
+		in.Artifacts, in.Canon, in.Prompts = g.Artifacts, g.Canon, g.Prompts
+	}
+	return invoke.Compose(in).Anchored(a.anchor.briefPart())
+}
+
+// revocation is why the lease, or the session's permit, takes a claim back.
+type revocation string
+
+func (r revocation) Error() string { return string(r) }
+
 // checkTurn refuses a session's next turn if its lease, claim or permit has ended, the board
 // is paused, somebody changed the task, or the month's budget is spent.
-func (a *attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
+func (a attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -216,93 +233,106 @@ func (a *attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
 		return fmt.Errorf("drains were paused: %s", why)
 	}
 	now := a.d.authorityAt(s)
-	if a.w.died = now.whyRevoked(a.c); a.w.died != "" {
-		return errors.New(a.w.died)
+	if why := now.whyRevoked(a.c); why != "" {
+		return revocation(why)
 	}
 	if !now.now.Before(a.c.until) {
 		return errors.New("the claim on the task ended")
 	}
-	if a.w.died = a.c.anchor.whyLapsed(s); a.w.died != "" {
-		return errors.New(a.w.died)
+	if a.c.task.Path == "" {
+		return now.checkSolvent(a.c, cost)
 	}
-	if s != a.d.at && a.c.task.Path != "" {
+	if why := a.anchor.whyLapsed(s); why != "" {
+		return revocation(why)
+	}
+	if s != a.d.at {
 		if t, ok := board.Find(s.tasks(), a.c.task.ID); !ok || t.Blob != a.c.task.Blob {
 			return errors.New("somebody changed the task while its session ran")
 		}
 	}
-	return a.checkMoney(now, cost)
+	return now.checkSolvent(a.c, cost)
 }
 
-// checkMoney refuses a turn of c's session that no budget allows, and remembers how the month
-// is past its hard stop.
-func (a *attempt) checkMoney(now authority, cost budget.MicroUSD) error {
-	err := now.checkSolvent(a.c, cost)
-	var past overspent
-	if errors.As(err, &past) {
-		a.d.broke = string(past)
+// newTurn returns the check before each turn of a session that others came before. Whether it took the
+// claim back is in died, and how the month is past its hard stop in the drain.
+func (a attempt) newTurn(ctx context.Context, before earlier, died *string) func(session.Usage) error {
+	return func(u session.Usage) error {
+		u.Turns, u.Cost = u.Turns+before.turns, u.Cost+int64(before.paid)
+		if a.d.Turned != nil {
+			a.d.Turned(u)
+		}
+		err := a.checkTurn(ctx, budget.MicroUSD(u.Cost))
+		var why revocation
+		if errors.As(err, &why) {
+			*died = string(why)
+		}
+		var past overspent
+		if errors.As(err, &past) {
+			a.d.broke = string(past)
+		}
+		return err
 	}
-	return err
 }
 
-// runSubstrate runs one session and reads its outcome. The verdict comes from what the
+// runSubstrate runs one session and reads its outcome. What becomes of the work follows from what the
 // session declared, never from an exit code.
-func (a *attempt) runSubstrate(ctx context.Context, req session.Request) {
-	desk := &desk{d: a.d, base: a.c.base, of: a.w.change}
+func (a attempt) runSubstrate(ctx context.Context, in input) lastSession {
+	s := lastSession{brief: in.brief}
+	desk := &desk{d: a.d, base: a.c.base, begin: in.begin}
 	sub, why, err := a.newRelay(desk)
 	switch {
 	case err != nil:
-		a.w.blockWork("agent: %v", err)
-		return
+		return s.asBlocked("agent: %v", err)
 	case why != "":
-		a.w.blockWork("agent: %s; run odd task ready %s to try again", why, a.c.task.ID)
-		return
+		return s.asBlocked("agent: %s; run odd task ready %s to try again", why, a.c.task.ID)
 	}
-	a.equipSession(&req, desk)
-	was, blind := a.d.repo.Fingerprint()
-	if blind != nil {
-		a.w.blockWork("session: the git directory cannot be read: %v", blind)
-		return
+	req := a.equipSession(in, desk)
+	req.Turn = a.newTurn(ctx, in.before, &s.died)
+	was, err := a.d.repo.Fingerprint()
+	if err != nil {
+		return s.asBlocked("session: the git directory cannot be read: %v", err)
 	}
-	served, why := a.startServers(ctx, &req, sub)
-	defer served.stopServers(a.w)
+	served, why := a.startServers(ctx, sub, desk)
+	defer served.stopServers()
+	for _, lost := range served.lost {
+		s.brief = s.brief.Lacking(lost)
+	}
 	if why != "" {
-		a.w.blockWork("mcp: %s", why)
-		return
+		return s.asBlocked("mcp: %s", why)
 	}
-	a.w.ran, a.w.leg.name = true, sub.currentName()
-	a.w.cost = a.c.costOfEach() // until the session says what it cost
-	a.d.say(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), cmp.Or(a.c.task.Role, string(a.w.bound.Role))))
-	a.w.result, err = invoke.Run(ctx, invoke.Session{Contract: a.w.bound.Contract, Brief: a.w.brief, Request: req, Substrate: sub, Reply: a.d.Reply, Watch: a.d.Watch, Prove: a.w.anchor.newProver()})
-	served.stopServers(a.w)
-	a.w.anchor.markRead()
-	a.w.left = desk.takeLeft(ctx)
+	req.Extra = served.tools()
+	s.ran, s.leg.name = true, sub.currentName()
+	s.spent = max(a.c.costOfEach()-in.before.paid, 0) // until the session says what it cost
+	a.d.say(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), cmp.Or(a.c.task.Role, string(a.bound.Role))))
+	s.result, err = invoke.Run(ctx, invoke.Session{Contract: a.bound.Contract, Brief: s.brief, Request: req, Substrate: sub, Reply: a.d.Reply, Watch: a.d.Watch, Prove: a.anchor.newProver()})
+	s.served = served.stopServers()
+	a.anchor.markRead()
+	s.left = desk.takeLeft(ctx)
 	if why := a.d.place().checkFingerprint(req.Task, was); why != "" {
-		a.w.died, a.w.tampered = why, true
-		a.w.patch = a.leftPatch(context.WithoutCancel(ctx))
+		s.died, s.tampered = why, true
+		s.patch = a.leftPatch(context.WithoutCancel(ctx), s.left)
 	}
-	if a.w.change == nil {
-		a.w.left.report(a.d.say, req.Task)
-	} else if products := a.w.left.describeProducts(); products != "" {
+	if !in.changes {
+		s.left.report(a.d.say, req.Task)
+	} else if products := s.left.describeProducts(); products != "" {
 		a.d.say(req.Task + ": " + products)
 	}
 	switch {
-	case err != nil && a.w.tampered:
-		a.w.voidWork(a.w.died)
-		return
+	case err != nil && s.tampered:
+		return s.asVoid(s.died)
 	case err != nil:
 		if errors.As(err, new(*cage.NotStarted)) || errors.As(err, new(*cage.Unheld)) {
-			a.w.cost = a.w.paid
+			s.spent = 0
 		}
-		a.w.blockWork("session: %v", err)
-		return
+		return s.asBlocked("session: %v", err)
 	}
-	a.w.emission = a.w.result.Emission
-	if u := a.w.emission.Usage; u.CostKnown {
-		a.w.cost = a.w.paid + budget.MicroUSD(u.Cost)
+	s.emission = s.result.Emission
+	if u := s.emission.Usage; u.CostKnown {
+		s.spent = budget.MicroUSD(u.Cost)
 	}
-	failed, relayed := a.d.recorder().failedLegs(a.c, a.w, sub)
-	a.w.earlierSessions, a.w.relayed, a.w.leg = append(a.w.earlierSessions, failed...), relayed, sub.parts[len(sub.parts)-1]
-	a.readOutcome(ctx)
+	s.failed, s.relayed = a.d.recorder().failedLegs(a.c, work{terms: a.terms, lastSession: s}, sub.parts)
+	s.leg = sub.parts[len(sub.parts)-1]
+	return a.readOutcome(ctx, s, in.changes)
 }
 
 func agentName(substrate string) string {
@@ -312,35 +342,36 @@ func agentName(substrate string) string {
 	return substrate
 }
 
-func (a *attempt) readOutcome(ctx context.Context) {
-	switch e := a.w.emission; {
+// readOutcome is s as its session ended. mayChange are those that may change files.
+func (a attempt) readOutcome(ctx context.Context, s lastSession, mayChange bool) lastSession {
+	switch e := s.emission; {
 	case ctx.Err() != nil && a.c.task.Path == "" && a.d.Watch == nil:
-		a.w.blockWork("cancelled: interrupted")
-	case a.w.died != "":
-		a.w.voidWork(a.w.died)
+		return s.asBlocked("cancelled: interrupted")
+	case s.died != "":
+		return s.asVoid(s.died)
 	case ctx.Err() != nil && a.d.Watch == nil:
-		a.w.blockWork("%s", describeStop(ctx, a.c.task))
+		return s.asBlocked("%s", describeStop(ctx, a.c.task))
 	case e.Failure == invoke.Yielded:
-		a.w.blockWork("the agent asks a question and waits for an answer: %s", e.Detail)
+		return s.asBlocked("the agent asks a question and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:
 		var way string
-		if a.w.cut, way = a.explainCut(e); a.w.cut != "" {
-			a.w.blockWork("%s: %s", a.w.cut, way)
-			return
+		if s.cut, way = a.explainCut(e); s.cut != "" {
+			return s.asBlocked("%s: %s", s.cut, way)
 		}
-		a.w.blockWork("session failed: %s", joinDetail(e.Failure, e.Detail))
+		return s.asBlocked("session failed: %s", joinDetail(e.Failure, e.Detail))
 	case e.Outcome == session.HandoffInsufficient:
-		a.w.blockWork("%s", whyInsufficient(a.w))
+		return s.asBlocked("%s", a.bound.whyInsufficient(e.Missing))
 	case e.Outcome != session.Completed:
-		a.w.blockWork("session ended: %s", joinDetail(string(e.Outcome), e.Detail))
-	case e.Change != nil && a.w.change == nil:
-		a.w.blockWork("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", a.d.at.cfg.Root, a.c.task.ID)
+		return s.asBlocked("session ended: %s", joinDetail(string(e.Outcome), e.Detail))
+	case e.Change != nil && !mayChange:
+		return s.asBlocked("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", a.d.at.cfg.Root, a.c.task.ID)
 	}
+	return s
 }
 
 // explainCut returns the code of the limit or fault that ended a failed session, with what
 // happened and what to do. The code is "" if the agent itself gave up or answered wrongly.
-func (a *attempt) explainCut(e session.Emission) (code pipeline.Reason, text string) {
+func (a attempt) explainCut(e session.Emission) (code pipeline.Reason, text string) {
 	edit := func(what, flag string) string {
 		if a.c.task.Path == "" {
 			return fmt.Sprintf("%s; raise [session] %s in odd.toml", what, map[string]string{"--max-turns N": "max_turns", "--budget-usd USD": "max_usd"}[flag])
@@ -384,58 +415,11 @@ func (s *snapshot) timeKey(t board.Task) string {
 	return "[session] timeout"
 }
 
-// ArtifactDir returns the folder of a task's attempt in the run's artifacts.
-func ArtifactDir(t board.Task) string { return fmt.Sprintf("%s.%d", board.Slug(t.ID), t.Attempts) }
-
-// keepArtifacts adds the brief, emission and guarded files of the last session to a folder of the
-// run's tree, redacted.
-func (a *attempt) keepArtifacts(dir string) {
-	hide := lentSecrets(a.d.at.cfg, a.d.Environ)
-	put := func(name string, b []byte) {
-		if len(b) > 0 {
-			a.d.tree[path.Join(dir, name)] = secrets.Redact(hide.hideValues(b))
-		}
-	}
-	put("brief.md", a.w.brief.Text)
-	put("left.patch", a.w.patch)
-	if m, err := json.MarshalIndent(a.w.brief.Manifest, "", "  "); err == nil && len(a.w.brief.Manifest) > 0 {
-		put("brief.json", append(m, '\n'))
-	}
-	for i, b := range a.w.result.Briefs {
-		if i > 0 { // the first is the brief itself
-			put(fmt.Sprintf("brief.%d.md", i+1), b.Text)
-		}
-	}
-	if v, err := json.MarshalIndent(a.w.result.Verdict, "", "  "); err == nil && a.w.bound.Role != "" {
-		put("surface.json", append(v, '\n'))
-	}
-	if v, err := json.MarshalIndent(a.w.bound.Contract, "", "  "); err == nil && a.w.bound.Role != "" {
-		put("contract.json", append(v, '\n'))
-	}
-	put("emission.md", a.w.emission.Raw)
-	put("transcript.txt", a.w.emission.Transcript)
-	put("calls.jsonl", encodeCalls(a.w.emission.Calls))
-	for _, it := range a.w.items {
-		if isKeptOut(it.Effect) {
-			put("kept/"+it.Path, it.Bytes)
-		}
-	}
-	if items, err := json.MarshalIndent(a.w.items, "", "  "); err == nil && len(a.w.items) > 0 {
-		put("reconcile.json", append(items, '\n'))
-	}
-}
-
 // countTurns returns the turns of all sessions so far.
-func (w *work) countTurns() int { return w.turned + w.emission.Usage.Turns }
-
-// voidWork blocks the work and drops everything it made.
-func (w *work) voidWork(why string) {
-	w.blockWork("%s", why)
-	w.items, w.handed = nil, nil
-}
+func (w work) countTurns() int { return w.earlier.turns + w.emission.Usage.Turns }
 
 // proposedChanges is all that a proposal would hold, by repository path; nil is deleted.
-func (w *work) proposedChanges(s *snapshot) repo.Changes {
+func (w work) proposedChanges(s *snapshot) repo.Changes {
 	out := repo.Changes{}
 	for _, it := range w.items {
 		if it.Effect.Lands() {
