@@ -8,6 +8,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/refusal"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session/cage"
@@ -45,7 +46,7 @@ func TestEquipped(t *testing.T) {
 			t.Fatal(c.name, err)
 		}
 		err = Equipped(cfg, c.environ)
-		var no *Refusal
+		var no *refusal.Refusal
 		if errors.As(err, &no) != (c.code != "") || no != nil && no.Code != c.code {
 			t.Errorf("%s: got %v, want code %q", c.name, err, c.code)
 		}

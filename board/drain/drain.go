@@ -226,7 +226,7 @@ type drain struct {
 	stop        error          // what a session brought up that ends the drain after its task
 }
 
-// Run drains the board once. The error is a *Refusal, a *Busy or a fault; the
+// Run drains the board once. The error is a refusal, a *Busy or a fault; the
 // report says what was done before it.
 func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 	d, err := openDrain(ctx, r, o)

@@ -17,6 +17,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/refusal"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/knowledge"
 	"github.com/odd-cli/odd/okf"
@@ -187,7 +188,7 @@ func says(atoms ...session.Atom) session.Emission {
 }
 
 func code(err error) string {
-	var no *Refusal
+	var no *refusal.Refusal
 	var wait *Busy
 	switch {
 	case errors.As(err, &no):

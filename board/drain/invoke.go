@@ -76,7 +76,7 @@ func (s lastSession) outcome() string {
 //	result  board branch: their handoffs, journal, ledger outcome, the end of an override
 //
 // Where it is killed, a later drain of this clone sweeps it, and one of another clone when
-// its time is over. The error is a contract.Refusals, a *Refusal, a *Busy or a fault; nothing is
+// its time is over. The error is a contract.Refusals, a refusal, a *Busy or a fault; nothing is
 // written before a contract is resolved.
 func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Report, error) {
 	d, err := openDrain(ctx, r, o)

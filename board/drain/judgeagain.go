@@ -25,7 +25,7 @@ import (
 // rules, and puts the result on a review branch of its own: of a change of files
 // what its op made, in another op that takes its place. No agent runs and nothing is
 // spent. The task stays in review; an emission that today's rules
-// refuse is a *Refusal and changes nothing.
+// refuse is refused, and changes nothing.
 func Refresh(ctx context.Context, r *repo.Repo, o Options) (out Outcome, err error) {
 	err = underLock(ctx, r, o, func(d *drain) error {
 		t, err := d.at.findTask(o.Task)

@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/refusal"
 )
 
 // reservation returns the most a session for t may cost.
@@ -263,7 +264,7 @@ func (d *drain) reckonMoney(ctx context.Context) error {
 		return nil
 	}
 	err := d.retryAct(context.WithoutCancel(ctx), d.stopOverspent)
-	var no *Refusal
+	var no *refusal.Refusal
 	if errors.As(err, &no) {
 		d.stop, err = cmp.Or(d.stop, err), nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/journal/refusal"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -251,7 +252,7 @@ func (a authority) leaseRefusals(t board.Task, b bound) contract.Refusals {
 	var out contract.Refusals
 	_, err := a.checkStanding()
 	for _, err := range append([]error{err}, a.checkCharter(t)...) {
-		var no *Refusal
+		var no *refusal.Refusal
 		if errors.As(err, &no) {
 			out = append(out, contract.Refusal{Code: no.Code, Message: no.Text})
 		}

@@ -5,27 +5,17 @@ import (
 	"fmt"
 
 	"github.com/odd-cli/odd/board/overview"
+	"github.com/odd-cli/odd/journal/refusal"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// Refusal is a rule that stopped the drain, or one task of it.
-type Refusal struct {
-	Code string // "dirty", "shallow", "ahead", "budget", "lease", "clock", "floor", "task", …
-	Text string // what, and the way out
+// refuse is the error of a rule that stops the drain, or one task of it.
+func refuse(code, format string, args ...any) error { return refusal.New(code, format, args...) }
+
+// isRefusal reports that err is a *refusal.Refusal or a *Busy, and no fault.
+func isRefusal(err error) bool {
+	return errors.As(err, new(*refusal.Refusal)) || errors.As(err, new(*Busy))
 }
-
-// Error is the text.
-func (r *Refusal) Error() string { return r.Text }
-
-// Refused is the reason code.
-func (r *Refusal) Refused() string { return r.Code }
-
-func refuse(code, format string, args ...any) error {
-	return &Refusal{code, fmt.Sprintf(format, args...)}
-}
-
-// isRefusal reports that err is a *Refusal or a *Busy, and no fault.
-func isRefusal(err error) bool { return errors.As(err, new(*Refusal)) || errors.As(err, new(*Busy)) }
 
 // Busy says the drain may not run now: the board is paused, or another drain is at work.
 type Busy struct {
@@ -50,7 +40,7 @@ const tally = "refused-drains"
 // countRefusal counts err if it is a refusal and resets the count if it is nil. It returns
 // err.
 func (bw *boardWriter) countRefusal(err error) error {
-	var no *Refusal
+	var no *refusal.Refusal
 	switch {
 	case !bw.at.requiresLease():
 	case err == nil:
@@ -80,14 +70,14 @@ func (bw *boardWriter) refusalsInARow(s overview.SlowLoop) int {
 // joinErrors returns one error for all of list: the first fault, else all refusals with the code of the first,
 // else the first *Busy. It is nil if list has no error.
 func joinErrors(list ...error) error {
-	var all *Refusal
+	var all *refusal.Refusal
 	var busy error
 	for _, err := range list {
-		var no *Refusal
+		var no *refusal.Refusal
 		switch {
 		case err == nil:
 		case errors.As(err, &no) && all == nil:
-			all = &Refusal{no.Code, no.Text}
+			all = &refusal.Refusal{Code: no.Code, Text: no.Text}
 		case errors.As(err, &no):
 			all.Text += "; " + no.Text
 		case !isRefusal(err):

@@ -18,6 +18,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/odd-cli/odd/journal/refusal"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -37,21 +38,9 @@ type Place struct {
 	Agent   Person // the configured agent identity
 }
 
-// Refusal is a human act that was not allowed.
-type Refusal struct {
-	Code string // "not-a-person", "unconfirmed", "moved", "state", "branch", "signature"
-	Text string
-}
-
-// Error returns the text: what is wrong, and what to do.
-func (r *Refusal) Error() string { return r.Text }
-
-// Refused returns the reason code.
-func (r *Refusal) Refused() string { return r.Code }
-
-func refuse(code, format string, args ...any) error {
-	return &Refusal{code, fmt.Sprintf(format, args...)}
-}
+// refuse is the error of a human act that is not allowed: not-a-person, unconfirmed, moved, state, branch
+// or signature.
+func refuse(code, format string, args ...any) error { return refusal.New(code, format, args...) }
 
 // Allowed refuses an act in CI, in an agent's session and under the agent's identity.
 func Allowed(act string, p Person, at Place) error {

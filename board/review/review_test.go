@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/event/eventtest"
+	"github.com/odd-cli/odd/journal/refusal"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -41,7 +42,7 @@ func person(t *testing.T) Human {
 }
 
 func code(err error) string {
-	if r, ok := errors.AsType[*Refusal](err); ok {
+	if r, ok := errors.AsType[*refusal.Refusal](err); ok {
 		return r.Code
 	}
 	return ""

@@ -90,9 +90,9 @@ func (r *Repo) checkConverted(ctx context.Context, tree OID, ch Changes) error {
 	case err != nil || len(all) == 0:
 		return err
 	case len(all) == 1:
-		return &Refusal{"converted", all[0].Error()}
+		return refuse("converted", "%v", all[0])
 	}
-	return &Refusal{"converted", fmt.Sprintf("%v; it is one of %d such files", all[0], len(all))}
+	return refuse("converted", "%v; it is one of %d such files", all[0], len(all))
 }
 
 // Converted lists, by path, the changes that git would store with other bytes. It looks at the attributes of the

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/refusal"
 )
 
 // Whatever git would store as other bytes is refused, with the line that says so,
@@ -98,7 +100,7 @@ func TestConverted(t *testing.T) {
 					}
 					continue
 				}
-				no := (*Refusal)(nil)
+				no := (*refusal.Refusal)(nil)
 				if !errors.As(err, &no) || no.Code != "converted" || !strings.Contains(no.Text, c.want) || oid != "" {
 					t.Errorf("%s: got %v, want a refusal with %q", how, err, c.want)
 				}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/refusal"
 )
 
 // Line is a branch that may be shared. With a remote, it is the remote's branch of the same name, and a change
@@ -21,17 +23,8 @@ type Line struct {
 // Check returns why commits may not land, nil if they may: next is to move the line from old, together with also.
 type Check func(ctx context.Context, l *Line, old, next OID, also []RefUpdate) error
 
-// Refusal means that odd will not write in this state of the clone.
-type Refusal struct {
-	Code string // "ahead", "no-upstream"
-	Text string // what is wrong and what to do
-}
-
-// Error returns the text.
-func (r *Refusal) Error() string { return r.Text }
-
-// Refused returns the reason code.
-func (r *Refusal) Refused() string { return r.Code }
+// refuse is the error of a clone in whose state odd will not write.
+func refuse(code, format string, args ...any) error { return refusal.New(code, format, args...) }
 
 // Name returns the branch's short name.
 func (l *Line) Name() string { return strings.TrimPrefix(l.Ref, "refs/heads/") }
@@ -45,7 +38,7 @@ func (l *Line) Local(branch string) string {
 	return "refs/remotes/" + l.Remote + "/" + branch
 }
 
-// Tip returns the commit that decisions start from, which is Latest. It is a Refusal if the local branch has
+// Tip returns the commit that decisions start from, which is Latest. It is refused if the local branch has
 // commits that the remote does not have, because odd would publish them.
 func (l *Line) Tip(ctx context.Context) (OID, error) {
 	local, err := l.Repo.Ref(l.Ref)
@@ -61,7 +54,7 @@ func (l *Line) Tip(ctx context.Context) (OID, error) {
 		return "", err
 	}
 	if !behind {
-		return "", &Refusal{"ahead", fmt.Sprintf("%s holds commits that %s/%s does not; git push them (or git pull --no-rebase first), odd commits on the fetched tip", l.Name(), l.Remote, l.Name())}
+		return "", refuse("ahead", "%s holds commits that %s/%s does not; git push them (or git pull --no-rebase first), odd commits on the fetched tip", l.Name(), l.Remote, l.Name())
 	}
 	return tip, nil
 }
@@ -78,7 +71,7 @@ func (l *Line) Latest(ctx context.Context) (OID, error) {
 	}
 	tip, err := l.Repo.Ref(l.Local(l.Name()))
 	if errors.Is(err, ErrNoRef) {
-		return "", &Refusal{"no-upstream", fmt.Sprintf("%s has no branch %s; run git push %s %s", l.Remote, l.Name(), l.Remote, l.Name())}
+		return "", refuse("no-upstream", "%s has no branch %s; run git push %s %s", l.Remote, l.Name(), l.Remote, l.Name())
 	}
 	return tip, err
 }
