@@ -114,7 +114,7 @@ func (d *document) topicOfPath() topic {
 		if strings.Contains(w, "decision-record") || strings.HasPrefix(w, "adr-") {
 			return decisions
 		}
-		if t := wordTopic(w); t != none && t != praise && !(i < len(parts)-1 && t == files) {
+		if t := wordTopic(w); t != none && t != praise && !(i < len(parts)-1 && (t == files || t == systems)) {
 			return t
 		}
 	}

@@ -73,6 +73,9 @@ func (d *document) readStatus() string {
 	}
 	for _, s := range d.sections[:min(2, len(d.sections))] {
 		for _, t := range said(s) {
+			if gone := superseded().FindString(t); gone != "" {
+				return strings.ToLower(gone)
+			}
 			if rest, ok := cutPrefixFold(t, "status:"); ok {
 				return strings.ToLower(strings.TrimSpace(rest))
 			}
@@ -148,7 +151,7 @@ func (d *document) readLabelledDecisions() []candidate {
 				subject = d.title // what it is about, and not the option
 			}
 			if ok && b.kind == paragraph && strings.HasSuffix(strings.ToLower(lead.text), "decision") && len(words(rest)) >= 2 && ruleTitle(subject) {
-				out = append(out, candidate{kind: decision, title: capitalize(s.ruleName(subject)), about: clip(rest, maxDescription), score: scoreDecision,
+				out = append(out, candidate{kind: decision, title: s.ruleName(subject), about: clip(rest, maxDescription), score: scoreDecision,
 					evidence: []evidence{{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}, passage: []block{b}}}})
 			}
 		}
@@ -156,12 +159,16 @@ func (d *document) readLabelledDecisions() []candidate {
 	return out
 }
 
+// superseded are the words of a record that says which other one holds now.
+var superseded = lazy(`(?i)\b(?:superseded|replaced) by\b`)
+
 // findChoice is the sentence that says what was chosen: what stands below "Decision:", else the last in
 // which somebody chose, as a record that was revised ends with what holds, else the first that says
 // what is to be; "" where none of them stands alone. Of a list below a lead no item is the first. The
-// second result is false where none says a choice.
+// second result is false where none says a choice, or only by its number.
 func (e evidence) findChoice() (about string, ok bool) {
 	var first, last, below string
+	numbered := false
 	for i, b := range e.passage {
 		lead := ""
 		if i > 0 && leadsUp(e.passage[i-1]) && (b.kind != paragraph || e.passage[i-1].kind == paragraph) {
@@ -170,6 +177,7 @@ func (e evidence) findChoice() (about string, ok bool) {
 		label := in("decision: outcome: decided:", lead)
 		for _, t := range b.listTexts() {
 			q := t.run.text
+			numbered = numbered || byNumber().MatchString(q)
 			if strings.HasSuffix(q, ":") {
 				continue
 			}
@@ -197,12 +205,13 @@ func (e evidence) findChoice() (about string, ok bool) {
 			}
 		}
 	}
-	return cmp.Or(below, last, first), ok
+	about = cmp.Or(below, last, first)
+	return about, ok && (about != "" || !numbered)
 }
 
 // elsewhere are the words of a short sentence that leaves what is decided to another, or to later.
 // byNumber is the end of one that names what is decided by its number alone.
-var elsewhere, byNumber = lazy(`(?i)\bto be (?:determined|decided|defined)\b|\bas (?:described|designed|proposed|outlined) above\b`), lazy(`(?i)\boptions? (?:[0-9]+|[a-d])["”.!]*$`)
+var elsewhere, byNumber = lazy(`(?i)\bto be (?:determined|decided|defined)\b|\bas (?:described|designed|proposed|outlined) above\b`), lazy(`(?i)\boptions?:? ["“]?(?:[0-9]+|[a-d])["”.!,]*(?: because)?:?$`)
 
 // tellsChoice reports whether a sentence says that somebody chose.
 func tellsChoice(ws []string) bool {

@@ -45,7 +45,14 @@ func (b bundle) findPrior(c candidate) *okf.Atom {
 	if a := b.byKey[keyOf(c.kind, c.title)]; a != nil {
 		return a
 	}
-	return b.bySlug[slug(c.title)]
+	if a := b.bySlug[slug(c.title)]; a != nil {
+		return a
+	}
+	bare := bracketed().ReplaceAllString(c.title, "")
+	if a := b.byKey[keyOf(c.kind, bare)]; a != nil && bare != c.title && slices.ContainsFunc(a.Sources, func(s okf.Source) bool { return s.Resource == c.evidence[0].doc.path }) {
+		return a // which was named when fewer documents were read
+	}
+	return nil
 }
 
 // updatePrior is what c adds to an atom that is there: all of it anew when this

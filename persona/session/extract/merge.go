@@ -61,7 +61,7 @@ func (s *section) soundOf(cs []candidate) []candidate {
 		}
 	}
 	return slices.DeleteFunc(cs, func(c candidate) bool {
-		return !s.isSound(c) || c.kind == role && (s.doc.decides || s.level < 2 && s.doc.isGuide())
+		return !s.isSound(c) || c.kind == role && (s.doc.decides || s.doc.hasWord("conduct") || s.level < 2 && s.doc.isGuide())
 	}) // there as often a program
 }
 
@@ -228,19 +228,20 @@ func (c candidate) saysSame(o candidate) bool {
 // order of files keeps its title.
 func tellApart(cs []candidate) {
 	first := map[string]*candidate{}
+	name := func(title string) string { return slug(strings.TrimPrefix(keyOf(process, title), process)) }
 	for i := range cs {
 		c := &cs[i]
 		if c.kind != policyAtom && c.kind != process {
 			continue
 		}
-		k := slug(bracketed().ReplaceAllString(c.title, ""))
+		k := name(bracketed().ReplaceAllString(c.title, ""))
 		switch f := first[k]; {
 		case f == nil:
 			copied := *c
 			first[k] = &copied
 		case c.kind == f.kind && f.saysSame(*c) && (c.kind == policyAtom || sameName(f.evidence[0].doc.displayName(), c.evidence[0].doc.displayName())):
 			c.title, c.evidence[0].copied = f.title, true
-		case slug(f.title) != slug(c.title):
+		case name(f.title) != name(c.title):
 		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")") && !sameName(c.title, firstPart(c.evidence[0].doc.displayName())):
 			c.title += " (" + clip(firstPart(c.evidence[0].doc.displayName()), 50) + ")"
 		case f.evidence[0].doc == c.evidence[0].doc && f.evidence[0].from != c.evidence[0].from && c.under != "":
@@ -345,7 +346,7 @@ func rankCandidates(cs []candidate, thisYear string) {
 func (d *document) whyPast() string {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
 	at := slices.IndexFunc(folders, func(f string) bool {
-		return in("minutes reports archive archives archived attic historical legacy deprecated defunct completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides meetings retro examples samples tutorial tutorials quickstart news", f)
+		return in("minutes reports archive archives archived attic historical legacy deprecated defunct completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides meetings retro examples samples stories tutorial tutorials quickstart news", f)
 	})
 	state := strings.ToLower(d.state)
 	switch {
@@ -358,7 +359,7 @@ func (d *document) whyPast() string {
 		return "notes on a release"
 	case blank().MatchString(d.stem()):
 		return "a form"
-	case !d.decides && d.hasHead():
+	case !d.decides && (d.hasHead() || d.hasWord("draft")):
 		return "a proposal, by its head"
 	case d.hasWord("election elections") && slices.ContainsFunc(d.pathWords(), century().MatchString) || event().MatchString(path.Dir(d.path)):
 		return "of one year, by its folder"

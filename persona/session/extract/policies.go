@@ -26,7 +26,7 @@ func (s *section) readRules(others []candidate) []candidate {
 	whole := s.isFirst() && s.doc.place == policies
 	title := sectionNumber().ReplaceAllString(s.subject(), "")
 	_, how := howTo(title)
-	if _, what := whatIs(title); what || how || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || !whole && (!ruleTitle(title) || s.code) {
+	if _, what := whatIs(title); what || how || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || s.doc.hasWord("troubleshooting") || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
 	called := s.isCalledPolicy()
@@ -55,7 +55,7 @@ func (s *section) readRules(others []candidate) []candidate {
 		}
 		margin = 0
 	}
-	c := candidate{kind: policyAtom, title: capitalize(s.ruleName(title)), score: scoreSigns + margin, owners: s.readOwners()}
+	c := candidate{kind: policyAtom, title: s.ruleName(title), score: scoreSigns + margin, owners: s.readOwners()}
 	c.about, c.evidence = s.describeRule(ps, named), s.joinEvidence(ps, len(others) == 0)
 	return []candidate{c}
 }
@@ -70,7 +70,9 @@ func (s *section) plainRules(ps []piece) []piece {
 	if !charter && !s.doc.hasWord(affairs) {
 		return nil
 	}
-	return slices.DeleteFunc(ps, func(p piece) bool { return p.weight < minPlain && !charter || p.course || pronounFirst(p.says) })
+	return slices.DeleteFunc(ps, func(p piece) bool {
+		return p.weight < minPlain && !charter || p.weight < 2 || p.course || pronounFirst(p.says)
+	})
 }
 
 // statedRule reads a policy of a heading that obliges by itself, as "Secrets must be rotated": what
@@ -147,8 +149,8 @@ func bindsItems(lead string) bool {
 	return weight > 0 || slices.ContainsFunc(words(lead), func(w string) bool { return in("not no never don't don’t without avoid", w) })
 }
 
-// sectionNumber is what a charter puts in front of a heading.
-var sectionNumber = lazy(`^(?:(?i:section|article|chapter|rule) [0-9]+(?:\.[0-9]+)*[.):]*|[0-9]+(?:\.[0-9]+)*[.):]|[0-9]+(?:\.[0-9]+)+) +`)
+// sectionNumber is what stands in front of a heading that is one of several.
+var sectionNumber = lazy(`^(?:(?i:section|article|chapter|rule|issue|optional step) [0-9]+(?:\.[0-9]+)*[.):]*|[A-Z][.)]|[0-9]+(?:\.[0-9]+)*[.):]|[0-9]+(?:\.[0-9]+)+) +`)
 
 // ruleTitle reports whether a heading may name a policy: short, a name and no symbol.
 func ruleTitle(title string) bool {
@@ -256,11 +258,11 @@ var asides = []struct {
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
 	{warned, strings.HasPrefix, "why |please |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|results|example|no longer|deprecated|legacy"},
-	{warned, strings.EqualFold, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisites|pre-requisites|before you begin|before you start"},
+	{warned, strings.EqualFold, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisite|prerequisites|pre-requisites|before you begin|before you start"},
 	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
-		"implementation pull requests|action items|lessons learned|timeline"},
+		"implementation pull requests|action items|lessons learned|timeline|todo|to do|to-do"},
 }
 
 // isKnownHeading reports whether a heading is one of those.
@@ -327,10 +329,11 @@ var informs = lazy(`(?i)\bsection is (?:purely |only )?(?:informational|informat
 
 // ruleName is the title of a policy: one of one or two words is told by its document.
 func (s *section) ruleName(title string) string {
-	if d := firstPart(s.doc.displayName()); len(strings.Fields(title)) < 3 && !sameName(d, title) && !strings.Contains(strings.ToLower(title), "polic") {
-		return title + " (" + clip(d, 50) + ")"
+	title = s.qualifyTitle(title)
+	if len(strings.Fields(title)) < 3 && !strings.Contains(strings.ToLower(title), "polic") {
+		return s.doc.qualifyTitle(title, 3)
 	}
-	return s.qualifyTitle(title)
+	return title
 }
 
 func firstPart(title string) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // readProcedure reads what s says is done in steps, in commands or in prose, where its signs
@@ -32,7 +33,7 @@ func (s *section) readProcedure() []candidate {
 		return nil
 	} else {
 		e := s.readCourse()
-		c := candidate{kind: process, title: s.qualifyTitle(capitalize(strings.TrimRight(title, "?: "))), score: scoreSigns + margin/2, programs: s.listPrograms(), owners: s.readOwners()}
+		c := candidate{kind: process, title: s.qualifyTitle(strings.TrimRight(title, "?: ")), score: scoreSigns + margin/2, programs: s.listPrograms(), owners: s.readOwners()}
 		if s.isRemedy() && !activity(title) {
 			c.title = capitalize(title) + " (" + clip(s.doc.displayName(), 60) + ")"
 		}
@@ -152,10 +153,7 @@ func (e evidence) summarize() string {
 // activity is the title a procedure in s would have: the heading's without its
 // number, the document's for a procedure right below its first heading.
 func (s *section) activity() string {
-	t := s.title
-	if strings.IndexAny(t, "0123456789") == 0 {
-		t = sectionNumber().ReplaceAllString(t, "")
-	}
+	t := sectionNumber().ReplaceAllString(s.title, "")
 	if s.title == "" && s.doc.title != "" && len(s.doc.sections) == 1 {
 		t = s.doc.title
 	}
@@ -202,23 +200,40 @@ func activity(title string) bool {
 	return isImperative(ws[0]) && len(ws) > 1 || isProcedural(ws[0]) || isProcedural(ws[len(ws)-1]) || isProcedural(singular(ws[len(ws)-1]))
 }
 
-// qualifyTitle tells a title of few words that any document may have by its document, and one that
-// speaks of "this".
+// qualifyTitle is the title of a rule or a procedure: its heading's, without symbols, a full stop and a
+// number of steps.
 func (s *section) qualifyTitle(title string) string {
-	telling := 0
+	title = capitalize(strings.TrimFunc(stepCount().ReplaceAllString(title, ""), func(r rune) bool {
+		return unicode.Is(unicode.So, r) || unicode.Is(unicode.Mn, r) || strings.ContainsRune(":. ", r)
+	}))
+	if title == "" {
+		return capitalize(firstPart(s.doc.displayName()))
+	}
+	return s.doc.qualifyTitle(title, 2)
+}
+
+// qualifyTitle tells a title by its document: one with less telling words than least, and one that speaks
+// of "this".
+func (d *document) qualifyTitle(title string, least int) string {
+	telling, points := 0, false // points to its document
 	for _, w := range words(title) {
+		points = points || in("this these", w)
 		if !in("a an the of to in on for with from at by and or your our this that is are before after about how new "+
 			"changes change instance process workflow build app application code project repository repo branch tests test source started start set up "+
 			"environment dependencies development locally local works steps manual automatic", w) {
 			telling++
 		}
 	}
-	points := slices.ContainsFunc(words(title), func(w string) bool { return in("this these", w) }) // to its document
-	if d := firstPart(s.doc.displayName()); (telling < 2 || points) && !sameName(d, title) {
-		return title + " (" + clip(d, 50) + ")"
+	if name := firstPart(d.displayName()); (telling < least || points) && !sameName(name, title) && !strings.HasSuffix(title, ")") {
+		return title + " (" + clip(name, 50) + ")"
 	}
 	return title
 }
+
+var stepCount = lazy(`(?i) \([0-9]+ steps\)$`)
+
+// manyDocuments are so many that one heading of few words may stand in any of them.
+const manyDocuments = 8
 
 // count counts the elements of which is says so.
 func count[T any](items []T, is func(it T) bool) int {

@@ -61,6 +61,37 @@ func TestPagesOfAManual(t *testing.T) {
 	}
 }
 
+// TestTitleAmongMany: where many documents are read a heading of few words is told by its document, and
+// the atom that was made of it when there were few is known.
+func TestTitleAmongMany(t *testing.T) {
+	t.Parallel()
+	few := []string{"a.md", "# Paint\n\n## Mixing colors\n\n1. Open the tin.\n2. Stir it.\n\n## Mixing colors for old red boats\n\n1. Open the tin.\n2. Shake it.\n"}
+	e := drive(t, request(few...))
+	const long = "process Mixing colors for old red boats | 2 steps: Open the tin … Shake it | lines 10-11"
+	if d := cmp.Diff([]string{"process Mixing colors | 2 steps: Open the tin … Stir it | lines 5-6", long}, spoken(e)); d != "" {
+		t.Fatalf("few (-want +got):\n%s", d)
+	}
+	many := few
+	for i := range manyDocuments - 1 {
+		many = append(many, fmt.Sprintf("b%d.md", i), "# Boats\n\nBoats float.\n")
+	}
+	if d := cmp.Diff([]string{"process Mixing colors (Paint) | 2 steps: Open the tin … Stir it | lines 5-6", long}, spoken(drive(t, request(many...)))); d != "" {
+		t.Errorf("many (-want +got):\n%s", d)
+	}
+	if again := drive(t, after(t, request(many...), e.Atoms[0].Atom, e.Atoms[1].Atom)); len(again.Atoms) != 0 {
+		t.Errorf("again: got %q", spoken(again))
+	}
+}
+
+// TestOneProcedureInTwoWords: two procedures whose names differ in the ending of the verb are two.
+func TestOneProcedureInTwoWords(t *testing.T) {
+	t.Parallel()
+	e := drive(t, request("a.md", "# Red\n\n## How to clean the boat\n\n1. Open the tin.\n2. Stir it.\n", "b.md", "# Blue\n\n## Cleaning the boat\n\n1. Open the shed.\n2. Take the brush.\n"))
+	if d := cmp.Diff([]string{"process Cleaning the boat (Blue) | 2 steps: Open the shed … Take the brush | lines 5-6", "process Clean the boat | 2 steps: Open the tin … Stir it | lines 5-6"}, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 func TestOneConceptIsOneAtom(t *testing.T) {
 	t.Parallel()
 	r := request(

@@ -51,7 +51,7 @@ func (s *section) readStages() []candidate {
 		x.part = x.part || slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.isBelow(step) })
 	}
 	about := fmt.Sprintf("%d steps: %s … %s", len(steps), name(steps[0]), name(steps[len(steps)-1]))
-	return []candidate{{kind: process, title: s.qualifyTitle(capitalize(strings.TrimRight(title, "?: "))), about: clip(about, maxDescription), score: scoreProcess,
+	return []candidate{{kind: process, title: s.qualifyTitle(strings.TrimRight(title, "?: ")), about: clip(about, maxDescription), score: scoreProcess,
 		evidence: []evidence{e}, owners: s.readOwners()}}
 }
 
