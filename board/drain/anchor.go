@@ -340,9 +340,9 @@ func (h *handshake) anchorRecord() *event.SessionAnchor {
 	return &event.SessionAnchor{Token: a.Token, SHA256: a.SHA256, Mode: string(a.Mode), Tier: string(a.Tier), EmissionAt: formatTime(h.read)}
 }
 
-func tellAnchor(p *draft, h *handshake) error {
+func tellAnchor(p *draft, h *handshake) {
 	if h == nil || h.ended.IsZero() {
-		return nil
+		return
 	}
 	a, permit := h.live.Anchor(), h.live.Anchor().Permit
 	data := event.AnchorData{
@@ -357,5 +357,5 @@ func tellAnchor(p *draft, h *handshake) error {
 		data.Constitution.Blob = okf.BlobID(b)
 	}
 	data.GeneratedBy, data.ExpiresAt, data.Allow, data.Deny, data.Artifact, data.Gate = a.GeneratedBy, formatTime(permit.ExpiresAt), permit.Allow, permit.Deny, permit.Artifact, permit.Gate
-	return p.record(event.Record{Kind: event.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
+	p.record(event.Record{Kind: event.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
 }

@@ -16,23 +16,21 @@ import (
 
 // addProposals adds gate proposals to the draft until the run's limit, and returns those it
 // added.
-func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) ([]gate.Proposal, error) {
+func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) []gate.Proposal {
 	name := p.run.proposalsPath()
 	file, done, err := b.AppendAll(p.own[name], ps, max(gate.MaxPerDrain-bytes.Count(p.own[name], []byte("\n")), 0))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
+	p.fail(err)
 	if len(done) > 0 {
 		p.own[name] = file
 	}
-	return done, nil
+	return done
 }
 
 // proposeDecay commits what decay proposes. It runs before the lease is checked, so that a
 // refused drain writes this and nothing else.
 func (d *drain) proposeDecay(ctx context.Context) error {
 	p, done, err := d.recorder().planDecay()
-	if err != nil || len(done) == 0 {
+	if err != nil || p.isEmpty(d.at.cfg.Root) {
 		return err
 	}
 	if err := d.land(ctx, p); err != nil {
@@ -46,8 +44,9 @@ func (d *drain) proposeDecay(ctx context.Context) error {
 
 // planDecay plans the commit of what decay proposes now, nothing where no lease is required.
 func (rec recorder) planDecay() (p *draft, done []gate.Proposal, err error) {
+	p = rec.newDraft()
 	if !rec.at.requiresLease() {
-		return nil, nil, nil
+		return p, nil, nil
 	}
 	s, err := rec.authority().slowLoop()
 	if err != nil {
@@ -57,10 +56,7 @@ func (rec recorder) planDecay() (p *draft, done []gate.Proposal, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p = rec.newDraft()
-	if done, err = p.addProposals(s.Buffer, ps); err != nil {
-		return nil, nil, err
-	}
+	done = p.addProposals(s.Buffer, ps)
 	var body string
 	for _, p := range done {
 		body += fmt.Sprintf("%s %s: %s\n", p.Severity, p.Gate, p.Reason)
@@ -71,7 +67,7 @@ func (rec recorder) planDecay() (p *draft, done []gate.Proposal, err error) {
 
 // addAppeals adds to a result the gate proposals of its sessions, always with an agent as
 // their source.
-func (rec recorder) addAppeals(p *draft, c *claim, list ...work) error {
+func (rec recorder) addAppeals(p *draft, c *claim, list ...work) {
 	var ps []gate.Proposal
 	for _, w := range list {
 		for _, asked := range w.emission.Proposals {
@@ -79,21 +75,17 @@ func (rec recorder) addAppeals(p *draft, c *claim, list ...work) error {
 		}
 	}
 	if len(ps) == 0 {
-		return nil
+		return
 	}
 	s, err := rec.authority().slowLoop()
 	if err != nil {
 		rec.addNote(err.Error()) // and no drain starts until it is mended
-		return nil
+		return
 	}
-	done, err := p.addProposals(s.Buffer, ps)
-	if err != nil {
-		return err
-	}
+	done := p.addProposals(s.Buffer, ps)
 	if n := len(ps) - len(done); n > 0 {
 		rec.say(fmt.Sprintf("%s: %d of %d requests for a decision are left out, because they are open already or more than %d per run", c.task.ID, n, len(ps), gate.MaxPerDrain))
 	}
-	return nil
 }
 
 func (rec recorder) byAgent(c *claim, p session.Proposal) gate.Proposal {

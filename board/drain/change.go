@@ -292,19 +292,17 @@ func (l opLog) asRescinded(run string, now time.Time, why string) opLog {
 }
 
 // writeLaterRecords records what stands behind it.
-func (rec recorder) writeLaterRecords(p *draft, w work) error {
+func (rec recorder) writeLaterRecords(p *draft, w work) {
 	if w.sealed == nil {
-		return nil
+		return
 	}
 	_, behind := w.splitOps()
 	if m := w.change.remade; m != nil {
 		end, err := pipeline.End(m.old, rec.log.id, rec.log.now(), pipeline.Superseded, "checked again as "+w.op.ID)
-		if err != nil {
-			return err
-		}
+		p.fail(err)
 		behind = append(slices.Clip(behind), end)
 	}
-	return p.recordOps(behind...)
+	p.recordOps(behind...)
 }
 
 // showBeat lets others see what this run is at work on. A run that cannot be shown goes on.

@@ -157,10 +157,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	}
 	ch.anchor.releasePermit(releaseReason(ch.last))
 	w := ch.work()
-	p, err := d.recorder().draftSessions(c, w)
-	if err != nil {
-		return pipeline.Out{}, err
-	}
+	p := d.recorder().draftSessions(c, w)
 	s := &seal{recordsBefore: len(ch.ops), draft: p}
 	if s.effect, err = d.recorder().makeProposal(ctx, c, w, p.trace()); err != nil {
 		return pipeline.Out{}, err

@@ -124,21 +124,16 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 		}
 	}
 	p.message = d.log.message(fmt.Sprintf("board: claim %s", t.ID), "", traced{task: t.ID, lease: c.leaseID})
-	return d.recorder().completeClaim(c, p, event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team}, data)
+	return d.recorder().completeClaim(c, p, event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team}, data), nil
 }
 
 // completeClaim completes the draft of a claim with its record: what it reserves, on what and until when.
-func (rec recorder) completeClaim(c *claim, p *draft, r event.Record, data event.ClaimData) (claimPlan, error) {
+func (rec recorder) completeClaim(c *claim, p *draft, r event.Record, data event.ClaimData) claimPlan {
 	data.LeaseExpires, data.Base, data.Lease = c.until.Format(time.RFC3339), string(c.base), c.leaseID
-	var err error
-	if data.Override, err = rec.tellOverride(p); err != nil {
-		return claimPlan{}, err
-	}
-	if data.Alert, err = rec.dueAlerts(r.Team, c.reserved); err != nil {
-		return claimPlan{}, err
-	}
+	data.Override, data.Alert = rec.tellOverride(p), rec.dueAlerts(p, r.Team, c.reserved)
 	r.Reserved, r.Data = int64(c.reserved), data
-	return claimPlan{c, p}, p.record(r)
+	p.record(r)
+	return claimPlan{c, p}
 }
 
 // landClaim lands a claim, and pins what its session reads.

@@ -61,6 +61,7 @@ type draft struct {
 	lands   bool             // a change lands with it without approval
 	held    string           // for people: why one that was to land waits after all, "" for none
 	made    repo.OID         // its commit, "" before commit
+	err     error            // what went wrong first as it was planned: it is never committed
 	landed  bool             // the board has moved to it
 }
 
@@ -79,53 +80,53 @@ func (p *draft) ledger() []byte { return p.own[p.run.ledgerPath()] }
 
 func (p *draft) trace() string { return event.Trace(p.ledger()) }
 
+// fail keeps what went wrong first, for commit.
+func (p *draft) fail(err error) { p.err = cmp.Or(p.err, err) }
+
 // record appends one record to the run's ledger, now.
-func (p *draft) record(r event.Record) error {
+func (p *draft) record(r event.Record) {
 	r.Run, r.TS = p.run.id, p.run.now().UTC()
 	r, err := r.Redacted(secrets.RedactText)
-	if err == nil {
-		err = p.appendRecord(r)
-	}
-	if err == nil {
-		p.wrote = r.TS
-	}
-	return err
+	p.fail(err)
+	p.wrote = r.TS
+	p.appendRecord(r)
 }
 
 // recordOps appends the last record of each op to the run's ledger, at the op's own moment.
-func (p *draft) recordOps(ops ...pipeline.Op) error {
+func (p *draft) recordOps(ops ...pipeline.Op) {
 	for _, o := range ops {
-		if err := p.appendRecord(o.Record()); err != nil {
-			return err
-		}
+		p.appendRecord(o.Record())
 	}
-	return nil
 }
 
-func (p *draft) appendRecord(r event.Record) error {
+func (p *draft) appendRecord(r event.Record) {
 	name := p.run.ledgerPath()
 	r.Seq = 1 + bytes.Count(p.own[name], []byte("\n"))
 	b, err := p.run.book.Append(p.own[name], r)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
+	p.fail(err)
 	if p.own[name] = b; p.began.IsZero() {
 		p.began = r.TS
 	}
-	return nil
 }
 
-func (p *draft) tellJournal(letter, facet, title, content string) error {
+// tellJournal appends an entry of odd's own to the run's journal.
+func (p *draft) tellJournal(letter, facet, title, content string) {
+	p.fail(p.addEntry(letter, facet, title, content))
+}
+
+func (p *draft) addEntry(letter, facet, title, content string) error {
 	name := p.run.journalPath()
 	b, err := journal.Append(p.own[name], journal.Entry{
 		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: cleanText(title), Content: cleanText(content),
 	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if err == nil {
+		p.own[name] = b
 	}
-	p.own[name] = b
-	return nil
+	return err
 }
+
+// isEmpty reports a draft with nothing to commit, and nothing to tell.
+func (p *draft) isEmpty(root string) bool { return p.err == nil && len(p.all(root)) == 0 }
 
 // all is what the commit changes, by repository path. root is the folder of the bundle, as the
 // board has it now: a person may have moved it since the draft was begun.
@@ -142,8 +143,8 @@ func (p *draft) all(root string) repo.Changes {
 // commit makes the commit of p, on the board's tip if p names no other. The machine may
 // have slept since the last record, so that the commit has its moment.
 func (bw *boardWriter) commit(ctx context.Context, p *draft) (_ repo.OID, err error) {
-	if p.made != "" {
-		return p.made, nil
+	if p.made != "" || p.err != nil {
+		return p.made, p.err
 	}
 	who := bw.agentSignature()
 	if !p.wrote.IsZero() {

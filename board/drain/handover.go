@@ -81,27 +81,20 @@ func (a attempt) encodeHandoff(slug string, w work) lastSession {
 
 // addHandoffs adds the handoffs of the sessions to a result's changes, and the entries
 // of their transitions to the run's journal.
-func (rec recorder) addHandoffs(p *draft, list ...work) error {
+func (rec recorder) addHandoffs(p *draft, list ...work) {
 	for _, w := range list {
 		if h := w.handed; h != nil {
 			p.changes[rec.at.pathOf(h.Path)] = h.text
 			title, content := handoff.Entry(h.Handoff, rec.at.pathOf(h.Path), rec.log.now().UTC().Format(time.RFC3339))
-			if err := p.tellJournal("H", "", title, content+listReversions(w.emission.Says)); err != nil {
-				return err
-			}
+			p.tellJournal("H", "", title, content+listReversions(w.emission.Says))
 		}
 		if w.emission.Outcome == session.HandoffInsufficient {
-			if err := rec.tellInsufficient(p, w); err != nil {
-				return err
-			}
+			rec.tellInsufficient(p, w)
 		}
 		if n := len(w.result.Verdict.Hints); n > 0 {
-			if err := p.tellJournal("O", "", hintOf(n), w.result.Verdict.Hints[0].Message); err != nil {
-				return err
-			}
+			p.tellJournal("O", "", hintOf(n), w.result.Verdict.Hints[0].Message)
 		}
 	}
-	return nil
 }
 
 func hintOf(n int) string {
@@ -123,17 +116,14 @@ func listReversions(says []deliver.Say) string {
 
 // tellInsufficient tells the journal which handoffs did not hold, what they lack
 // and the ways out.
-func (rec recorder) tellInsufficient(p *draft, w work) error {
+func (rec recorder) tellInsufficient(p *draft, w work) {
 	if len(w.bound.handoffs) == 0 {
-		return p.tellJournal("H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
+		p.tellJournal("H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
 	}
 	for _, h := range w.bound.handoffs {
 		title, content := handoff.Insufficient(h, w.emission.Missing).Entry(rec.at.pathOf(h.Path))
-		if err := p.tellJournal("H", "", title, content); err != nil {
-			return err
-		}
+		p.tellJournal("H", "", title, content)
 	}
-	return nil
 }
 
 func (b bound) whyInsufficient(missing []string) string {
@@ -188,40 +178,38 @@ const overridden = "override-produced"
 
 // tellOverride adds to a claim's commit the entry of an override's start, so that
 // it is in history before anything is spawned, and returns what the claim says of it.
-func (rec recorder) tellOverride(p *draft) (*event.Override, error) {
+func (rec recorder) tellOverride(p *draft) *event.Override {
 	o := rec.override
 	if o == nil {
-		return nil, nil
+		return nil
 	}
 	content := fmt.Sprintf("override started by %s for one session; reason: %s; risks acknowledged: %s; it ends with the session, and what it makes is tagged %s",
 		rec.person, o.Reason, strings.Join(o.Risks, ", "), overridden)
-	if err := p.tellJournal("D", "", "override: "+strings.Join(textsFrom(o.Modes), ", ")+" collapsed", content); err != nil {
-		return nil, err
-	}
-	return overrideData(o, rec.person), nil
+	p.tellJournal("D", "", "override: "+strings.Join(textsFrom(o.Modes), ", ")+" collapsed", content)
+	return overrideData(o, rec.person)
 }
 
 func overrideData(o *contract.Override, by string) *event.Override {
 	return &event.Override{By: by, Modes: textsFrom(o.Modes), Reason: o.Reason, Risks: o.Risks}
 }
 
-func (rec recorder) overrideEnds(p *draft, how string) error {
-	if rec.override == nil {
-		return nil
-	}
+func (rec recorder) overrideEnds(p *draft, how string) {
 	o := rec.override
+	if o == nil {
+		return
+	}
 	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, rec.person, o.Reason, strings.Join(textsFrom(o.Modes), ", "), strings.Join(o.Risks, ", "))
-	return p.tellJournal("O", "", "override ended: "+strings.Join(textsFrom(o.Modes), ", "), content)
+	p.tellJournal("O", "", "override ended: "+strings.Join(textsFrom(o.Modes), ", "), content)
 }
 
 // overrideDied ends, in the journal of the run that sweeps, the override of a
 // session that can no longer do it.
-func overrideDied(p *draft, c event.Record) error {
+func overrideDied(p *draft, c event.Record) {
 	o := c.Claim().Override
 	if o == nil {
-		return nil
+		return
 	}
-	return p.tellJournal("O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
+	p.tellJournal("O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
 }
 
 // tagOverride tags what a session made under an override, or from what was.
@@ -255,7 +243,7 @@ func (rec recorder) addRemarks(p *draft, c *claim, w work) {
 		err := types.Known(journal.Entry{Type: n.Type, Facet: n.Facet})
 		if err == nil {
 			title, content := journal.FitTitle(quoteText(n.Title), quoteText(n.Content))
-			err = p.tellJournal(n.Type, n.Facet, title, content)
+			err = p.addEntry(n.Type, n.Facet, title, content)
 		}
 		if err != nil {
 			rec.say(fmt.Sprintf("%s: a note of the session is not in the journal: %v", c.task.ID, err))

@@ -209,15 +209,13 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 		return claimPlan{}, err
 	}
 	p := d.newDraft()
-	if err := d.recorder().addGiven(p); err != nil {
-		return claimPlan{}, err
-	}
+	d.recorder().addGiven(p)
 	data := event.ClaimData{Sessions: int64(sessions), ContractRole: string(b.Role), Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title}
 	if g := d.given; g != nil {
 		data.Handoff = d.at.pathOf(g.Claims.Path)
 	}
 	p.message = d.log.message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, traced{lease: c.leaseID})
-	return d.recorder().completeClaim(c, p, event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role}, data)
+	return d.recorder().completeClaim(c, p, event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role}, data), nil
 }
 
 // runSessions runs the sessions of c side by side and returns their works in order.
@@ -301,9 +299,9 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []work) error
 		return err
 	}
 	var said []Spoken
-	err = d.landResult(ctx, c, func(error) (p *draft, err error) {
-		p, said, err = d.recorder().endInvocation(c, done, art)
-		return p, err
+	err = d.landResult(ctx, c, func(error) (p *draft) {
+		p, said = d.recorder().endInvocation(c, done, art)
+		return p
 	})
 	if err != nil {
 		return err
@@ -333,12 +331,9 @@ func (rec recorder) withoutLapsed(c *claim, done []work) []work {
 }
 
 // endInvocation plans the result of the sessions, and says what each came to.
-func (rec recorder) endInvocation(c *claim, done []work, art repo.RefUpdate) (*draft, []Spoken, error) {
+func (rec recorder) endInvocation(c *claim, done []work, art repo.RefUpdate) (*draft, []Spoken) {
 	done = rec.withoutLapsed(c, done)
-	p, err := rec.draftSessions(c, done...)
-	if err != nil {
-		return nil, nil, err
-	}
+	p := rec.draftSessions(c, done...)
 	var cost budget.MicroUSD
 	var said []Spoken
 	for _, w := range done {
@@ -349,16 +344,13 @@ func (rec recorder) endInvocation(c *claim, done []work, art repo.RefUpdate) (*d
 	trace := p.trace()
 	verdict, why := verdictOf(done)
 	data := event.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why}
-	if err := rec.chargeOutcome(&data, c, cost); err != nil {
-		return nil, nil, err
-	}
-	if err := p.record(event.Record{Kind: event.Outcome, Task: rec.log.id, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data}); err != nil {
-		return nil, nil, err
-	}
+	rec.chargeOutcome(p, &data, c, cost)
+	p.record(event.Record{Kind: event.Outcome, Task: rec.log.id, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data})
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
 	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
 	p.message = rec.log.message("board: "+title, content, traced{lease: c.leaseID, trace: trace})
-	return p, said, rec.tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
+	rec.tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
+	return p, said
 }
 
 func listHandoffs(done []work) string {

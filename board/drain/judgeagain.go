@@ -93,11 +93,8 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (c *claim, w work,
 		return nil, w, err
 	}
 	c.startDraft = d.newDraft()
-	err = c.startDraft.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
+	c.startDraft.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
 		Data: event.ClaimData{Attempt: t.Attempts, Base: string(c.base), Blob: t.Blob, RefreshOf: t.Result.Run}})
-	if err != nil {
-		return nil, w, err
-	}
 	mode := anchor.Untracked
 	if d.at.bindsSessions() {
 		mode = anchor.Express // no session is there to prove anything

@@ -33,17 +33,14 @@ const (
 // landResult plans a result on the board as it is now and lands it. It plans again each time
 // another commit came first, or the target did not take the change that was to land with it:
 // then plan is told why.
-func (d *drain) landResult(ctx context.Context, c *claim, plan func(barred error) (*draft, error)) error {
+func (d *drain) landResult(ctx context.Context, c *claim, plan func(barred error) *draft) error {
 	if err := d.lookLatest(ctx); err != nil {
 		return err
 	}
 	landed := false
 	var no landingRefusal
 	err := d.retryRaces(ctx, d.lookLatest, func(ctx context.Context) error {
-		p, err := plan(no.why)
-		if err != nil {
-			return unwritten{err}
-		}
+		p := plan(no.why)
 		pins := d.releasePin(c)
 		p.refs = append(slices.Clip(p.refs), pins...)
 		if err := d.land(ctx, p); err != nil {
@@ -95,33 +92,27 @@ func (bw *boardWriter) retryRaces(ctx context.Context, again, act func(context.C
 
 // planLost plans the result of a claim that a person or a sweep has taken back: it is
 // recorded as lost, and neither its proposal nor its handoff is published.
-func (rec recorder) planLost(r result) (*draft, Outcome, error) {
+func (rec recorder) planLost(r result) (*draft, Outcome) {
 	r.out.State, r.out.Reason = "", "result discarded: somebody changed the task while its session ran"
 	r.w.handed = nil
-	if r.c.op != "" {
-		s, err := rec.at.findStory(r.c.op)
-		if err != nil {
-			return nil, r.out, err
-		}
-		if s.Told != nil { // another run ended the op, and has the last word on it
-			c := *r.c
-			r.c, c.op, r.w.opLog = &c, "", opLog{}
-		}
+	s, err := rec.at.findStory(r.c.op)
+	if s.Told != nil { // another run ended the op, and has the last word on it
+		c := *r.c
+		r.c, c.op, r.w.opLog = &c, "", opLog{}
 	}
-	return rec.planUnpublished(r)
+	p, out := rec.planUnpublished(r)
+	p.fail(err)
+	return p, out
 }
 
 // planUnpublished plans a result whose proposal is not published after all. It records the
 // session anew.
-func (rec recorder) planUnpublished(r result) (*draft, Outcome, error) {
+func (rec recorder) planUnpublished(r result) (*draft, Outcome) {
 	r.out.Branch, r.out.Proposal, r.out.Files = "", "", 0
 	if r.w.sealed != nil {
 		r.w.opLog = r.w.asRescinded(rec.log.id, rec.log.now(), r.out.Reason)
 	}
-	p, err := rec.draftSessions(r.c, r.w)
-	if err != nil {
-		return nil, r.out, err
-	}
+	p := rec.draftSessions(r.c, r.w)
 	r.out.Trace, r.proposal = p.trace(), nil
 	return rec.completeResult(p, r)
 }

@@ -100,9 +100,10 @@ func (s *snapshot) refuseWhilePaused() error {
 	return refuseBusy("paused", "drains are paused: %s; a person can run odd drain resume", why)
 }
 
-func (bw *boardWriter) planPause(why string) (*draft, error) {
+func (bw *boardWriter) planPause(why string) *draft {
 	p := bw.newDraft()
 	p.changes[bw.at.pathOf("pause.toml")] = board.PauseFile(why, bw.agentSignature().Name, bw.log.now().UTC().Truncate(time.Second))
 	p.message = bw.log.message("board: pause", why, traced{lease: bw.leaseID})
-	return p, p.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
+	p.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
+	return p
 }

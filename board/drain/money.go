@@ -195,14 +195,12 @@ func (a authority) checkSolvent(c *claim, cost budget.MicroUSD) error {
 
 // dueAlerts returns the envelopes whose alert is due if more is spent, and notes them. An
 // envelope alerts once a month.
-func (rec recorder) dueAlerts(team string, more budget.MicroUSD) (due []string, err error) {
+func (rec recorder) dueAlerts(p *draft, team string, more budget.MicroUSD) (due []string) {
 	if !rec.at.cfg.HasBudget {
-		return nil, nil
+		return nil
 	}
 	all, err := rec.authority().pursesOf(team)
-	if err != nil {
-		return nil, err
-	}
+	p.fail(err)
 	for _, p := range all {
 		p.Spent += more
 		if p.decide(0) == budget.OK || rec.at.spend.Alerted(p.Month, p.Name) {
@@ -211,12 +209,12 @@ func (rec recorder) dueAlerts(team string, more budget.MicroUSD) (due []string, 
 		due = append(due, p.Name)
 		rec.noteOnce(fmt.Sprintf("budget: $%s is spent or reserved of %s $%s", p.total(), p.describeOwner(), p.Limit))
 	}
-	return due, nil
+	return due
 }
 
 // chargeOutcome records in an outcome the alerts it causes and the cost above the
 // reservation, which counts in full.
-func (rec recorder) chargeOutcome(data *event.OutcomeData, c *claim, cost budget.MicroUSD) (err error) {
+func (rec recorder) chargeOutcome(p *draft, data *event.OutcomeData, c *claim, cost budget.MicroUSD) {
 	if over := cost - c.reserved; over > 0 {
 		data.Over = int64(over)
 		if rec.at.cfg.Free() {
@@ -225,8 +223,7 @@ func (rec recorder) chargeOutcome(data *event.OutcomeData, c *claim, cost budget
 			rec.noteOnce(fmt.Sprintf("%s: it cost $%s, $%s more than reserved; all of it counts", c.task.ID, cost, over))
 		}
 	}
-	data.Alert, err = rec.dueAlerts(c.task.Team, cost-c.reserved)
-	return err
+	data.Alert = rec.dueAlerts(p, c.task.Team, cost-c.reserved)
 }
 
 func (p Purse) describeOverspend() string {
@@ -248,11 +245,7 @@ func (d *drain) stopOverspent(ctx context.Context) error {
 	case why == "":
 		return nil
 	}
-	p, err := d.planPause(why)
-	if err != nil {
-		return err
-	}
-	if err := d.land(ctx, p); err != nil {
+	if err := d.land(ctx, d.planPause(why)); err != nil {
 		return err
 	}
 	return refuse("budget", "%s; drains are paused now: raise [budget] monthly_usd in odd.toml, commit it, then odd drain resume", why)

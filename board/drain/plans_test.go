@@ -2,6 +2,7 @@ package drain
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"maps"
 	"reflect"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -152,9 +155,9 @@ func TestPlanSweep(t *testing.T) {
 			}
 			before := string(p.files["knowledge/tasks/ebb.md"])
 			d := p.run(runB, begin.Add(at.after))
-			plan, swept, err := d.planSweep(at.killed)
-			if err != nil {
-				t.Fatal(err)
+			plan, swept := d.planSweep(at.killed)
+			if plan.err != nil {
+				t.Fatal(plan.err)
 			}
 			if swept := len(swept) > 0; swept != (at.cost > 0) || swept != (len(plan.all(p.root)) > 0) {
 				t.Errorf("swept: %v, files %d", swept, len(plan.all(p.root)))
@@ -254,22 +257,20 @@ func TestPlanResult(t *testing.T) {
 			p.write(plan.draft, "tasks/tide.md", "ledger/")
 			d.log.files = plan.draft.own
 			r := result{c: plan.claim, w: work{lastSession: lastSession{ran: true, spent: 40_000}}}
-			if r.sessions, err = d.recorder().draftSessions(r.c, r.w); err != nil {
-				t.Fatal(err)
-			}
+			r.sessions = d.recorder().draftSessions(r.c, r.w)
 			at.amid(p)
 			moment = begin.Add(at.after)
 			d.at = p.run(runA, moment).at
 			r.out = Outcome{Task: "tide", State: board.Review, Branch: "odd/review/tide.1", Proposal: "1111111111111111111111111111111111111111", Cost: 40_000}
 			r.proposal = []repo.RefUpdate{{Name: "refs/heads/odd/review/tide.1", New: r.out.Proposal}}
 			r.artifacts = repo.RefUpdate{Name: "refs/odd/run/" + runA, New: "2222222222222222222222222222222222222222"}
-			result, out, err := d.recorder().planResult(t.Context(), r, nil)
-			if err != nil {
-				t.Fatal(err)
+			result, out := d.recorder().planResult(t.Context(), r, nil)
+			if result.err != nil {
+				t.Fatal(result.err)
 			}
-			again, same, err := d.recorder().planResult(t.Context(), r, nil)
-			if err != nil || !reflect.DeepEqual(out, same) || !maps.EqualFunc(result.all(p.root), again.all(p.root), bytes.Equal) || again.message != result.message {
-				t.Errorf("planned again, the result is another: %+v, %+v, %v", out, same, err)
+			again, same := d.recorder().planResult(t.Context(), r, nil)
+			if again.err != nil || !reflect.DeepEqual(out, same) || !maps.EqualFunc(result.all(p.root), again.all(p.root), bytes.Equal) || again.message != result.message {
+				t.Errorf("planned again, the result is another: %+v, %+v, %v", out, same, again.err)
 			}
 			if proposed := out.Branch != ""; proposed != (at.verdict == "review") || string(out.State) != at.verdict && at.verdict != "lost" {
 				t.Errorf("the plan says %+v", out)
@@ -300,15 +301,39 @@ func TestPlanResult(t *testing.T) {
 func TestPlanPause(t *testing.T) {
 	p := newPaper(t, "", "tide state: ready")
 	d := p.run(runA, begin)
-	plan, err := d.planPause("the month is spent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := d.planPause("the month is spent")
 	p.write(plan, "pause.toml", "ledger/")
 	if err := p.run(runB, begin).at.refuseWhilePaused(); err == nil || !strings.Contains(err.Error(), "the month is spent") {
 		t.Errorf("the next run: %v", err)
 	}
 	if rs := p.records(d); len(rs) != 1 || rs[0].Kind != event.Paused {
 		t.Errorf("recorded: %+v", rs)
+	}
+}
+
+// A draft in which anything went wrong is never committed, whatever else it holds, and what went wrong
+// first is told.
+func TestPlanGoneWrong(t *testing.T) {
+	for name, wrong := range map[string]func(*draft){
+		"a record of no kind":             func(p *draft) { p.record(event.Record{}) },
+		"data that is another kind's":     func(p *draft) { p.record(event.Record{Kind: event.Paused, Data: event.ClaimData{Attempt: 1}}) },
+		"an op that never began":          func(p *draft) { p.recordOps(pipeline.Op{}) },
+		"an entry without a title":        func(p *draft) { p.tellJournal("O", "", "", "x") },
+		"a proposal for no gate there is": func(p *draft) { p.addProposals(gate.Buffer{}, []gate.Proposal{{Gate: "moon"}}) },
+		"whatever a planner found":        func(p *draft) { p.fail(errors.New("x")) },
+	} {
+		p := newPaper(t, "", "tide state: ready")
+		d := p.run(runA, begin)
+		plan := d.planPause("the month is spent")
+		wrong(plan)
+		first := plan.err
+		plan.fail(errors.New("later"))
+		plan = plan.clone()
+		if plan.isEmpty(p.root) {
+			t.Errorf("%s: it looks like nothing to do", name)
+		}
+		if made, err := d.commit(t.Context(), plan); err == nil || err != first || made != "" {
+			t.Errorf("%s: committed as %q: %v", name, made, err)
+		}
 	}
 }

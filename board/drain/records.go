@@ -207,15 +207,15 @@ func (cs contracts) loadRoster() contract.Roster {
 	return contract.LoadRoster(cs.at.graph)
 }
 
-func (rec recorder) addGiven(p *draft) error {
+func (rec recorder) addGiven(p *draft) {
 	g := rec.given
 	if g == nil {
-		return nil
+		return
 	}
 	file := rec.at.pathOf(g.Claims.Path)
 	p.changes[file] = g.text
 	title, content := handoff.Entry(g.Claims, file, rec.log.now().UTC().Format(time.RFC3339))
-	return p.tellJournal("H", "", title, content)
+	p.tellJournal("H", "", title, content)
 }
 
 // Spoke is what a session came to by itself, without a board.

@@ -93,10 +93,9 @@ func (d *drain) saveResult(ctx context.Context, c *claim, w work) error {
 	}
 	var p *draft
 	var out Outcome
-	err = d.landResult(ctx, c, func(barred error) (*draft, error) {
-		var err error
-		p, out, err = d.recorder().planResult(ctx, r, barred)
-		return p, err
+	err = d.landResult(ctx, c, func(barred error) *draft {
+		p, out = d.recorder().planResult(ctx, r, barred)
+		return p
 	})
 	if err != nil {
 		return err
@@ -120,9 +119,7 @@ func (rec recorder) beginResult(ctx context.Context, c *claim, w work) (r result
 		r.w.opLog = w.asRescinded(rec.log.id, rec.log.now(), w.reason)
 		fallthrough
 	default:
-		if r.sessions, err = rec.draftSessions(c, r.w); err != nil {
-			return r, err
-		}
+		r.sessions = rec.draftSessions(c, r.w)
 	}
 	r.out = Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost(), Effects: countEffects(w.items), Notes: openNotes(w.emission.Notes), Trace: r.sessions.trace()}
 	return r, rec.addProposal(ctx, &r)
@@ -130,7 +127,7 @@ func (rec recorder) beginResult(ctx context.Context, c *claim, w work) (r result
 
 // planResult plans the result commit on the board as it is now, and says what becomes of the task with
 // it. barred is why the target did not take the change that was to land with it, nil where that was not tried.
-func (rec recorder) planResult(ctx context.Context, r result, barred error) (*draft, Outcome, error) {
+func (rec recorder) planResult(ctx context.Context, r result, barred error) (*draft, Outcome) {
 	now, ok := board.Find(rec.at.tasks(), r.c.task.ID)
 	if !ok || now.Blob != r.c.task.Blob {
 		return rec.planLost(r)
@@ -179,17 +176,15 @@ func countEffects(items []reconcile.Item) map[reconcile.Effect]int {
 
 // draftSessions returns a draft that records the sessions, their permits and what reconcile
 // did with their atoms.
-func (rec recorder) draftSessions(c *claim, list ...work) (*draft, error) {
+func (rec recorder) draftSessions(c *claim, list ...work) *draft {
 	p := rec.newDraft()
 	if c.startDraft != nil {
 		p = c.startDraft.clone()
 	}
 	for _, w := range list {
-		if err := rec.recordWork(p, c, w); err != nil {
-			return nil, err
-		}
+		rec.recordWork(p, c, w)
 	}
-	return p, nil
+	return p
 }
 
 // sessionRecords are the records of all sessions of w so far.
@@ -201,31 +196,28 @@ func (rec recorder) sessionRecords(c *claim, w work) []event.Record {
 	return all
 }
 
-func (rec recorder) recordWork(p *draft, c *claim, w work) error {
+func (rec recorder) recordWork(p *draft, c *claim, w work) {
 	for _, r := range rec.sessionRecords(c, w) {
-		if err := p.record(r); err != nil {
-			return err
-		}
+		p.record(r)
 	}
-	if err := tellAnchor(p, w.anchor); err != nil {
-		return err
+	tellAnchor(p, w.anchor)
+	if len(w.items) > 0 {
+		p.record(event.Record{Kind: event.Reconcile, Task: string(c.task.ID), Data: rec.reconcileData(w.items)})
 	}
-	if len(w.items) == 0 {
-		return rec.tellOp(p, c, w)
-	}
+	rec.tellOp(p, c, w)
+}
+
+func (rec recorder) reconcileData(items []reconcile.Item) event.ReconcileData {
 	data := event.ReconcileData{Counts: map[string]int64{}}
-	for k, v := range countEffects(w.items) {
+	for k, v := range countEffects(items) {
 		data.Counts[string(k)] = int64(v)
 	}
-	for _, it := range w.items {
+	for _, it := range items {
 		if isKeptOut(it.Effect) {
 			data.Held = append(data.Held, event.Held{Effect: string(it.Effect), ID: string(it.ID), Path: rec.at.pathOf(it.Path), Reason: it.Reason})
 		}
 	}
-	if err := p.record(event.Record{Kind: event.Reconcile, Task: string(c.task.ID), Data: data}); err != nil {
-		return err
-	}
-	return rec.tellOp(p, c, w)
+	return data
 }
 
 // isKeptOut reports an effect that keeps an atom out of the proposal. A person is told.
@@ -325,7 +317,7 @@ func (o Outcome) describeLanding() string {
 
 // completeResult adds to p the rest of a task's result: the task, the outcome, the journal
 // and handoffs.
-func (rec recorder) completeResult(p *draft, r result) (*draft, Outcome, error) {
+func (rec recorder) completeResult(p *draft, r result) (*draft, Outcome) {
 	c, w, out := r.c, r.w, r.out
 	p.refs = append(p.refs, append(slices.Clip(r.proposal), r.artifacts)...)
 	if role := w.bound.Role; role != "" && role != contract.General { // whose contract promises something
@@ -336,50 +328,36 @@ func (rec recorder) completeResult(p *draft, r result) (*draft, Outcome, error) 
 	}
 	if out.State != "" {
 		b, err := rec.finishTask(c, w, out)
-		if err != nil {
-			return nil, out, err
-		}
+		p.fail(err)
 		p.changes[rec.at.pathOf(c.task.Path)] = b
 	}
 	data := rec.outcomeData(c, w, out, r.artifacts.New)
-	if err := rec.chargeOutcome(&data, c, out.Cost); err != nil {
-		return nil, out, err
-	}
-	err := p.record(event.Record{
+	rec.chargeOutcome(p, &data, c, out.Cost)
+	p.record(event.Record{
 		Kind: event.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace, Data: data,
 	})
-	if err != nil {
-		return nil, out, err
-	}
-	if err := rec.writeLaterRecords(p, w); err != nil {
-		return nil, out, err
-	}
+	rec.writeLaterRecords(p, w)
 	subject, title := fmt.Sprintf("board: %s to %s", out.Task, out.State), fmt.Sprintf("%s: %s", out.Task, out.State)
 	if out.State == "" {
 		subject, title = fmt.Sprintf("board: %s was lost", out.Task), fmt.Sprintf("%s: claim lost", out.Task)
 	}
 	p.message = rec.log.message(subject, out.Reason, traced{task: c.task.ID, lease: c.leaseID, trace: out.Trace})
-	return p, out, rec.tellResult(p, c, title, resultContent(c, out), w)
+	rec.tellResult(p, c, title, resultContent(c, out), w)
+	return p, out
 }
 
 // tellResult adds to p the journal entries, gate proposals and handoffs of the sessions, and
 // the end of an override.
-func (rec recorder) tellResult(p *draft, c *claim, title, content string, list ...work) error {
-	if err := p.tellJournal("O", "", title, content); err != nil {
-		return err
-	}
+func (rec recorder) tellResult(p *draft, c *claim, title, content string, list ...work) {
+	p.tellJournal("O", "", title, content)
 	if !c.isRefresh() { // else the run before has the words of the session
 		for _, w := range list {
 			rec.addRemarks(p, c, w)
 		}
-		if err := rec.addAppeals(p, c, list...); err != nil {
-			return err
-		}
+		rec.addAppeals(p, c, list...)
 	}
-	if err := rec.addHandoffs(p, list...); err != nil {
-		return err
-	}
-	return rec.overrideEnds(p, title+", "+content)
+	rec.addHandoffs(p, list...)
+	rec.overrideEnds(p, title+", "+content)
 }
 
 func (rec recorder) finishTask(c *claim, w work, out Outcome) ([]byte, error) {

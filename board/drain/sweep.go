@@ -24,11 +24,8 @@ func (d *drain) sweepClaims(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, swept, err := d.planSweep(killed)
-	if err != nil {
-		return err
-	}
-	if len(p.all(d.at.cfg.Root)) > 0 {
+	p, swept := d.planSweep(killed)
+	if !p.isEmpty(d.at.cfg.Root) {
 		if err := d.land(ctx, p); err != nil {
 			return err
 		}
@@ -46,7 +43,7 @@ func (d *drain) sweepClaims(ctx context.Context) error {
 
 // planSweep plans what sweep commits: an empty draft where there is nothing to take back. swept
 // are the tasks with the states they get and the runs that held them.
-func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task, err error) {
+func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task) {
 	p = bw.newDraft()
 	for _, t := range bw.at.tasks() {
 		now := bw.log.now()
@@ -57,9 +54,7 @@ func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task,
 			continue
 		}
 		b, to, err := board.Sweep(t, now, bw.at.cfg.MaxAttempts)
-		if err != nil {
-			return nil, nil, err
-		}
+		p.fail(err)
 		p.changes[bw.at.pathOf(t.Path)] = b
 		t.State = to
 		swept = append(swept, t)
@@ -74,19 +69,13 @@ func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task,
 		if died {
 			r.Data = event.AbandonedData{Killed: true}
 		}
-		if err := p.record(r); err != nil {
-			return nil, nil, err
-		}
+		p.record(r)
 		claim := o.wholeClaim(c)
-		if err := bw.opDied(p, claim); err != nil {
-			return nil, nil, err
-		}
-		if err := overrideDied(p, claim); err != nil {
-			return nil, nil, err
-		}
+		bw.opDied(p, claim)
+		overrideDied(p, claim)
 	}
 	p.message = bw.log.message(fmt.Sprintf("board: sweep %d expired", max(len(swept), 1)), "", traced{lease: bw.leaseID})
-	return p, swept, nil
+	return p, swept
 }
 
 // hasExpired reports an open claim, made for as long as lease, whose time is over.
@@ -185,32 +174,31 @@ func (bw *boardWriter) unrecordedOp(id, task, base, dead string) (pipeline.Story
 
 // opDied ends the op that the claim of a dead run announced, in this run's own
 // ledger. Older claims announce none.
-func (bw *boardWriter) opDied(p *draft, claim event.Record) error {
+func (bw *boardWriter) opDied(p *draft, claim event.Record) {
 	id := claim.Claim().Op
 	if id == "" {
-		return nil
+		return
 	}
 	story, err := bw.at.findStory(id)
-	if err != nil {
-		return err
-	}
+	p.fail(err)
 	if story.Told == nil {
 		if story, err = bw.unrecordedOp(id, claim.Task, claim.Claim().Base, claim.Run); err != nil {
-			return nil // a forged claim, of which odd check tells; it must not stop the board
+			return // a forged claim, of which odd check tells; it must not stop the board
 		}
-		if err := p.recordOps(story.Op()); err != nil {
-			return err
-		}
+		p.recordOps(story.Op())
 	}
 	end, ok, err := pipeline.Abandon(story, bw.log.id, bw.log.now(), "the run that worked on it died, and its claim went on")
-	if !ok {
-		return err
+	p.fail(err)
+	if ok {
+		p.recordOps(end)
 	}
-	return p.recordOps(end)
 }
 
 // findStory returns what the board's ledgers tell of an op; none for an op that they do not know.
 func (s *snapshot) findStory(id string) (pipeline.Story, error) {
+	if id == "" {
+		return pipeline.Story{}, nil
+	}
 	stories, err := s.state.Stories(func(o *state.Op) bool { return o.ID == id })
 	if err != nil || len(stories) == 0 {
 		return pipeline.Story{}, err
@@ -221,23 +209,16 @@ func (s *snapshot) findStory(id string) (pipeline.Story, error) {
 // tellOp writes what the op of a claim came to until its outcome. One that was
 // announced and not begun, because the work ended before, is abandoned here; one
 // that another run has ended, as of a dead run, has no word to add.
-func (bw *boardWriter) tellOp(p *draft, c *claim, w work) error {
-	switch {
-	case len(w.ops) > 0:
-		before, _ := w.splitOps()
-		return p.recordOps(before...)
-	case c.op == "":
-		return nil
+func (bw *boardWriter) tellOp(p *draft, c *claim, w work) {
+	if before, _ := w.splitOps(); len(before) > 0 || c.op == "" {
+		p.recordOps(before...)
+		return
 	}
 	s, err := bw.unrecordedOp(c.op, string(c.task.ID), string(c.base), "")
-	if err != nil {
-		return err
-	}
+	p.fail(err)
 	end, err := pipeline.End(s.Op(), bw.log.id, bw.log.now(), pipeline.Abandoned, string(secrets.Redact([]byte(w.reason))))
-	if err != nil {
-		return err
-	}
-	return p.recordOps(s.Op(), end)
+	p.fail(err)
+	p.recordOps(s.Op(), end)
 }
 
 // expireChanges ends every change that waited for a person longer than its review_ttl
@@ -256,10 +237,7 @@ func (d *drain) expireChanges(ctx context.Context) error {
 		if !ok || !s.Sound || d.Now().Before(s.Op().Until) || d.isApproved(t) {
 			continue
 		}
-		p, why, err := d.planExpiry(t.ID, s.Op())
-		if err != nil {
-			return err
-		}
+		p, why := d.planExpiry(t.ID, s.Op())
 		if err := d.land(ctx, p); err != nil {
 			return err
 		}
@@ -269,24 +247,18 @@ func (d *drain) expireChanges(ctx context.Context) error {
 }
 
 // planExpiry plans the expiry of one op, and says why its task goes back to backlog.
-func (bw *boardWriter) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why string, err error) {
+func (bw *boardWriter) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why string) {
+	p = bw.newDraft()
 	end, err := pipeline.Expire(o, bw.log.id, bw.log.now())
-	if err != nil {
-		return nil, "", err
-	}
+	p.fail(err)
 	t, _ := board.Find(bw.at.tasks(), id)
 	why = fmt.Sprintf("%s was not approved in time: %s", o.ID, end.Last().Note)
 	b, err := board.Expire(t, why)
-	if err != nil {
-		return nil, "", err
-	}
-	p = bw.newDraft()
-	if err := p.recordOps(end); err != nil {
-		return nil, "", err
-	}
+	p.fail(err)
+	p.recordOps(end)
 	p.changes[bw.at.pathOf(t.Path)] = b
 	p.message = bw.log.message(fmt.Sprintf("board: %s back to backlog", id), why, traced{task: id, lease: bw.leaseID, op: o.ID})
-	return p, why, nil
+	return p, why
 }
 
 // isApproved reports that a person's empty commit that approves t's proposal is
