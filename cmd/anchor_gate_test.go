@@ -9,17 +9,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/odd-cli/odd/cmd/internal/console"
+	"github.com/odd-cli/odd/cmd/internal/verb"
 )
 
 // gateEnv is a world in a repository of its own.
-func gateEnv(t *testing.T, stdin io.Reader) (Env, *bytes.Buffer, *bytes.Buffer) {
+func gateEnv(t *testing.T, stdin io.Reader) (console.Env, *bytes.Buffer, *bytes.Buffer) {
 	t.Helper()
 	dir := t.TempDir()
 	if b, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, b)
 	}
 	var out, errs bytes.Buffer
-	return Env{
+	return console.Env{
 		Stdin: stdin, Stdout: &out, Stderr: &errs, Dir: dir, Getenv: func(string) string { return "" },
 		Now: func() time.Time { return time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC) },
 	}, &out, &errs
@@ -46,17 +49,17 @@ func TestGateFaultsAreDenied(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		stdin io.Reader
-		alter func(*Env)
+		alter func(*console.Env)
 		want  string
 	}{
 		{"stdin fails", wire(func([]byte) (int, error) { return 0, errors.New("torn wire") }), nil, "torn wire"},
 		{"a panic while judging", wire(func([]byte) (int, error) { panic("at sea") }), nil, "a fault of odd: at sea"},
-		{"a panic before judging", strings.NewReader(writeCall), func(e *Env) { e.Stdout = nil }, "a fault of odd"},
-		{"stdin never ends", wire(func([]byte) (int, error) { <-forever; return 0, io.EOF }), func(e *Env) {
+		{"a panic before judging", strings.NewReader(writeCall), func(e *console.Env) { e.Stdout = nil }, "a fault of odd"},
+		{"stdin never ends", wire(func([]byte) (int, error) { <-forever; return 0, io.EOF }), func(e *console.Env) {
 			e.After = func(_ time.Duration, f func()) func() { f(); return func() {} }
 		}, "no decision within 3s"},
-		{"nobody reads the answer", strings.NewReader(writeCall), func(e *Env) { e.Stdout = closed{} }, "stdout: "},
-		{"no such directory", strings.NewReader(writeCall), func(e *Env) { e.Dir = "/nowhere/at/all" }, "A_GATE_FAULT"},
+		{"nobody reads the answer", strings.NewReader(writeCall), func(e *console.Env) { e.Stdout = closed{} }, "stdout: "},
+		{"no such directory", strings.NewReader(writeCall), func(e *console.Env) { e.Dir = "/nowhere/at/all" }, "A_GATE_FAULT"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -64,7 +67,7 @@ func TestGateFaultsAreDenied(t *testing.T) {
 			if c.alter != nil {
 				c.alter(&env)
 			}
-			if code := oneAtATime(env, hook...); code != exitUsage || out.Len() > 0 || !strings.Contains(errs.String(), c.want) {
+			if code := oneAtATime(env, hook...); code != verb.ExitUsage || out.Len() > 0 || !strings.Contains(errs.String(), c.want) {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, out, errs, c.want)
 			}
 		})
@@ -79,7 +82,7 @@ func TestGateUsageIsDenied(t *testing.T) {
 		"odd -C /nowhere/at/all anchor gate --hook claude", "odd anchor gate -hook", "odd gate anchor --hook claude", "odd anchor --hook gate",
 	} {
 		env, out, errs := gateEnv(t, strings.NewReader(writeCall))
-		if code := oneAtATime(env, strings.Fields(line)...); code != exitUsage || out.Len() > 0 || errs.Len() == 0 {
+		if code := oneAtATime(env, strings.Fields(line)...); code != verb.ExitUsage || out.Len() > 0 || errs.Len() == 0 {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", line, code, out, errs)
 		}
 	}

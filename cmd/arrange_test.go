@@ -1,22 +1,20 @@
 package cmd
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
-)
 
-func quiet() (Env, *bytes.Buffer, *bytes.Buffer) {
-	var out, talk bytes.Buffer
-	return Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, Dir: "/", Getenv: func(string) string { return "" }}, &out, &talk
-}
+	"github.com/odd-cli/odd/cmd/internal/console"
+	"github.com/odd-cli/odd/cmd/internal/console/consoletest"
+	"github.com/odd-cli/odd/cmd/internal/verb"
+)
 
 func TestArrange(t *testing.T) {
 	t.Parallel()
-	env, _, _ := quiet()
+	env, _, _ := consoletest.Quiet()
 	for in, want := range map[string]string{
 		"approve T --verify":              "approve --verify T",
 		"approve --verify T":              "approve --verify T",
@@ -51,7 +49,7 @@ func TestArrange(t *testing.T) {
 
 func TestDirs(t *testing.T) {
 	t.Parallel()
-	env, _, _ := quiet()
+	env, _, _ := consoletest.Quiet()
 	line, err := arrangeArgs(newApp(env), []string{"odd", "-C", "a", "status", "-C=b", "--json"})
 	if err != nil || !slices.Equal(line.dirs, []string{"a", "b"}) || !line.json {
 		t.Errorf("%+v, %v", line, err)
@@ -62,7 +60,7 @@ func TestDirs(t *testing.T) {
 }
 
 // visible are the verbs that help lists.
-func visible(env Env) []*cli.Command {
+func visible(env console.Env) []*cli.Command {
 	return slices.DeleteFunc(newApp(env).Commands, func(c *cli.Command) bool { return c.Hidden })
 }
 
@@ -82,7 +80,7 @@ func leaves(cmds []*cli.Command, path []string, visit func([]string, *cli.Comman
 // one line of stderr with exit code 2, and has a help page with an example.
 func TestEveryVerb(t *testing.T) {
 	// Not parallel: the flag library keeps its help flag for the whole process.
-	env, _, _ := quiet()
+	env, _, _ := consoletest.Quiet()
 	leaves(visible(env), nil, func(path []string, c *cli.Command) {
 		name := strings.Join(path, " ")
 		for _, f := range c.Flags {
@@ -98,12 +96,12 @@ func TestEveryVerb(t *testing.T) {
 				t.Errorf("%s: %q, %v, want %q", name, line.args, err, want)
 			}
 		}
-		env, out, talk := quiet()
-		if code := oneAtATime(env, append(append([]string{"odd"}, path...), "--no-such-flag")...); code != exitUsage || strings.Count(talk.String(), "\n") != 1 || out.Len() > 0 {
+		env, out, talk := consoletest.Quiet()
+		if code := oneAtATime(env, append(append([]string{"odd"}, path...), "--no-such-flag")...); code != verb.ExitUsage || strings.Count(talk.String(), "\n") != 1 || out.Len() > 0 {
 			t.Errorf("%s --no-such-flag: exit %d, stdout %q, stderr %q", name, code, out, talk)
 		}
-		env, out, talk = quiet()
-		if code := oneAtATime(env, append(append([]string{"odd", "help"}, path...), []string{}...)...); code != exitDone || talk.Len() > 0 {
+		env, out, talk = consoletest.Quiet()
+		if code := oneAtATime(env, append(append([]string{"odd", "help"}, path...), []string{}...)...); code != verb.ExitDone || talk.Len() > 0 {
 			t.Errorf("help %s: exit %d, stderr %q", name, code, talk)
 		}
 		if !strings.Contains(out.String(), "Example\n  ") || !strings.Contains(out.String(), "Usage: odd "+name) {
@@ -132,10 +130,28 @@ func TestUnknownVerb(t *testing.T) {
 		"task add --rol x":         "odd: task add: unknown flag --rol; did you mean --role?; see odd help task add",
 		"--nope":                   "odd: unknown flag --nope; see odd help",
 	} {
-		env, out, talk := quiet()
+		env, out, talk := consoletest.Quiet()
 		code := oneAtATime(env, append([]string{"odd"}, strings.Fields(in)...)...)
-		if code != exitUsage || out.Len() > 0 || strings.TrimSpace(talk.String()) != want {
+		if code != verb.ExitUsage || out.Len() > 0 || strings.TrimSpace(talk.String()) != want {
 			t.Errorf("%s: exit %d, %q, want %q", in, code, talk, want)
+		}
+	}
+}
+
+// Each -C is meant from the one before, and an absolute one starts anew.
+func TestDirsInTurn(t *testing.T) {
+	// Not parallel: the flag library keeps its help flag for the whole process.
+	a, b := t.TempDir(), t.TempDir()
+	for in, want := range map[string]string{
+		"-C " + a + " -C " + b:    "odd: " + b + ": not a git repository",
+		"-C " + a + " -C no-such": "odd: -C no-such: no such directory",
+		"-C no-such-dir -C " + a:  "odd: -C no-such-dir: no such directory",
+		"-C " + a + " -C .":       "odd: " + a + ": not a git repository",
+	} {
+		env, _, talk := consoletest.Quiet()
+		oneAtATime(env, append([]string{"odd", "status"}, strings.Fields(in)...)...)
+		if !strings.HasPrefix(talk.String(), want) {
+			t.Errorf("%s: %q, want %q", in, talk, want)
 		}
 	}
 }

@@ -6,13 +6,15 @@ import (
 	"runtime/metrics"
 	"sync"
 	"testing"
+
+	"github.com/odd-cli/odd/cmd/internal/console"
 )
 
 // aloneMain is held by the command that runs: the flag --help is one variable of the process.
 var aloneMain sync.Mutex
 
 // oneAtATime is Main for tests that run side by side.
-func oneAtATime(env Env, args ...string) int {
+func oneAtATime(env console.Env, args ...string) int {
 	aloneMain.Lock()
 	defer aloneMain.Unlock()
 	return Main(env, args...)

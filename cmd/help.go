@@ -1,14 +1,25 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/cmd/internal/agents"
+	"github.com/odd-cli/odd/cmd/internal/anchors"
+	"github.com/odd-cli/odd/cmd/internal/approval"
+	"github.com/odd-cli/odd/cmd/internal/atoms"
+	"github.com/odd-cli/odd/cmd/internal/changes"
+	"github.com/odd-cli/odd/cmd/internal/console"
+	"github.com/odd-cli/odd/cmd/internal/governance"
+	"github.com/odd-cli/odd/cmd/internal/history"
+	"github.com/odd-cli/odd/cmd/internal/journals"
+	"github.com/odd-cli/odd/cmd/internal/pages"
+	"github.com/odd-cli/odd/cmd/internal/start"
+	"github.com/odd-cli/odd/cmd/internal/tasks"
+	"github.com/odd-cli/odd/cmd/internal/verb"
 )
 
 // summary says in one line what odd is.
@@ -23,30 +34,28 @@ type section struct {
 	verbs    []*cli.Command
 }
 
-func verbGroups(env Env) []section {
+func verbGroups(env console.Env) []section {
 	return []section{
 		{"Start", true, []*cli.Command{
-			initVerb(env), demoVerb(env), statusVerb(env), doctorVerb(env), configVerb(env),
+			start.InitVerb(env), start.DemoVerb(env), start.StatusVerb(env), start.DoctorVerb(env), start.ConfigVerb(env),
 		}},
 		{"Tasks and proposals", true, []*cli.Command{
-			taskVerb(env), drainVerb(env), reviewVerb(env), approveVerb(env), rejectVerb(env), undoVerb(env), syncVerb(env),
+			tasks.TaskVerb(env), tasks.DrainVerb(env), approval.ReviewVerb(env), approval.ApproveVerb(env), approval.RejectVerb(env), approval.UndoVerb(env), approval.SyncVerb(env),
 		}},
-		{"Finding work", false, []*cli.Command{senseVerb(env)}},
+		{"Finding work", false, []*cli.Command{tasks.SenseVerb(env)}},
 		{"Knowledge and history", true, []*cli.Command{
-			searchVerb(env), getVerb(env), checkVerb(env), logVerb(env), explainVerb(env),
+			atoms.SearchVerb(env), atoms.GetVerb(env), history.CheckVerb(env), history.LogVerb(env), history.ExplainVerb(env),
 		}},
 		{"More about knowledge", false, []*cli.Command{
-			knowledgeVerb(env), compilePersona(env), reconcileVerb(env), journalVerb(env),
+			atoms.KnowledgeVerb(env), atoms.CompilePersonaVerb(env), atoms.ReconcileVerb(env), journals.JournalVerb(env),
 		}},
 		{"Agents", false, []*cli.Command{
-			agentVerb(env), anchorVerb(env), mcpVerb(env), opVerb(env),
+			agents.AgentVerb(env), anchors.AnchorVerb(env), agents.MCPVerb(env), changes.OpVerb(env),
 		}},
-		{"Decisions and push checks", false, []*cli.Command{gateVerb(env), hookVerb(env)}},
-		{"Pages and shell", false, []*cli.Command{siteVerb(env), serveVerb(env), completionVerb(env)}},
+		{"Decisions and push checks", false, []*cli.Command{governance.GateVerb(env), history.HookVerb(env)}},
+		{"Pages and shell", false, []*cli.Command{pages.SiteVerb(env), pages.ServeVerb(env), completionVerb(env)}},
 	}
 }
-
-const exits = `Exit codes: 0 done, 1 failed or found problems, 2 wrong usage, 3 refused by a rule, 4 busy or paused, 130 interrupted. A message may end with a code such as [state]: odd explain state.`
 
 // helpPage returns a page of verbs with foot at its end: the everyday ones, or all with the
 // verbs below them.
@@ -74,19 +83,19 @@ func helpPage(groups []section, all bool, foot string) string {
 }
 
 // helpVerb returns odd help; helpFlag turns odd help VERB into odd VERB --help.
-func helpVerb(env Env, groups []section) *cli.Command {
+func helpVerb(env console.Env, groups []section) *cli.Command {
 	return &cli.Command{Name: "help", Hidden: true, HideHelpCommand: true, ArgsUsage: "all|COMMAND", Action: func(c *cli.Context) error {
 		if c.Args().First() != "all" {
 			return printHelp(c, env, groups)
 		}
 		_, err := io.WriteString(c.App.Writer, helpPage(groups, true, ".\nodd -C DIR COMMAND runs it as if started in DIR. odd --version prints the version.\n"+
-			"Long output goes through a pager at a terminal: ODD_PAGER, or the one that git uses. cat is none.\n"+exits))
+			"Long output goes through a pager at a terminal: ODD_PAGER, or the one that git uses. cat is none.\n"+verb.Exits))
 		return err
 	}}
 }
 
-func printHelp(c *cli.Context, env Env, groups []section) error {
-	_, err := io.WriteString(c.App.Writer, helpPage(groups, false, "; odd help all lists every command.\nNext step here: "+nextStep(env)))
+func printHelp(c *cli.Context, env console.Env, groups []section) error {
+	_, err := io.WriteString(c.App.Writer, helpPage(groups, false, "; odd help all lists every command.\nNext step here: "+start.NextStep(env)))
 	return err
 }
 
@@ -104,105 +113,9 @@ func (s *stickyWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// textFlag and listFlag are flags as a page of help shows them.
-type (
-	textFlag struct{ *cli.StringFlag }
-	listFlag struct{ *cli.StringSliceFlag }
-)
-
-func (f textFlag) String() string { return flagLine(f.StringFlag.String(), f.Name) }
-func (f listFlag) String() string { return flagLine(f.StringSliceFlag.String(), f.Name) }
-
-// flagLine returns the library's line of a flag, with the flag once where it may be repeated,
-// and a value called by what it is where its usage has no word for it.
-func flagLine(line, name string) string {
-	flag, use, _ := strings.Cut(line, "\t")
-	flag, _, _ = strings.Cut(flag, " [ ")
-	if bare, ok := strings.CutSuffix(flag, " value"); ok {
-		flag = bare + " " + strings.ToUpper(name[strings.LastIndexByte(name, '-')+1:])
-	}
-	return flag + "\t" + use
-}
-
-const verbHelp = `{{.HelpName}}: {{.Usage}}
-
-Usage: {{with .UsageText}}{{$.HelpName}}{{.}}{{end}}{{if .VisibleCommands}}{{if .UsageText}}
-       {{end}}{{.HelpName}} COMMAND [flags] [arguments]
-
-Commands
-{{range .VisibleCommands}}{{if ne .Name "help"}}  {{printf "%-10s" .Name}}  {{.Usage}}
-{{end}}{{end}}{{else}}
-{{end}}{{if .VisibleFlags}}
-Flags
-{{range .VisibleFlags}}  {{.}}
-{{end}}{{end}}{{if .Description}}
-Example
-{{indent 2 .Description}}
-{{end}}
-` + exits + "\n"
-
-// nextStep says, for the end of odd help, which command comes next in the folder of
-// env. It writes nothing, never fails and takes a second at most: odd status tells what
-// it could not read.
-func nextStep(env Env) string {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	next := make(chan string, 1)
-	go func() { next <- findNextStep(ctx, env) }() // a file that cannot be read in time is not waited for
-	select {
-	case s := <-next:
-		return s
-	case <-ctx.Done():
-		return "odd status shows what is wrong here"
-	}
-}
-
-func findNextStep(ctx context.Context, env Env) string {
-	env.Stderr = io.Discard
-	w, err := workspaceOf(ctx, env, true)
-	switch _, reason := exitStatus(err); {
-	case reason == "no-repository":
-		return "odd demo makes a sample repository to try; or, in a git repository of yours, odd init"
-	case reason == "no-config":
-		return "odd init sets odd up in this repository"
-	case err != nil:
-		return "odd status shows what is wrong here"
-	}
-	w.tasksOnly = true
-	next, err := w.nextCommand(ctx)
-	if err != nil {
-		return "odd status shows what is wrong here"
-	}
-	return next
-}
-
-// nextCommand returns what a person does next on this board; where nothing waits for one,
-// what odd can do.
-func (w *workspace) nextCommand(ctx context.Context) (string, error) {
-	v, err := w.readCurrent(ctx)
-	if err != nil {
-		return "", err
-	}
-	loop, err := v.slowLoopOf(nil)
-	if err != nil {
-		return "", err
-	}
-	here, err := w.readClone(ctx, v.cfg.Root)
-	if err != nil {
-		return "", err
-	}
-	first := firstOfRows(v.taskRows())
-	v.findRefusal(ctx, &first, here.dirty)
-	_, err = fs.Stat(v.bundle, "pause.toml")
-	if next := nextAct(v.readLease(loop), loop, err == nil, first, here); next != "" {
-		return next, nil
-	}
-	return `odd task add "TITLE" adds a task`, nil
-}
-
 // Man returns the manual page odd(1): every command with its flags, examples and notes.
 func Man() (string, error) {
-	a := newApp(OS())
+	a := newApp(console.OS())
 	describeInUsage(a.Commands)
 	return a.ToManWithSection(1)
 }

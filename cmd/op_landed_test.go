@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io"
@@ -15,6 +16,9 @@ import (
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/cmd/internal/console"
+	"github.com/odd-cli/odd/cmd/internal/runs"
+	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/knowledge"
 	"github.com/odd-cli/odd/persona/session"
@@ -38,7 +42,7 @@ func (typed) Close() error { return nil }
 // shop is a repository on whose board task a asks for a change of docs.
 type shop struct {
 	*testing.T
-	env  Env
+	env  console.Env
 	said bytes.Buffer // on the terminal
 	err  bytes.Buffer
 }
@@ -47,7 +51,7 @@ func newShop(t *testing.T, toml string) *shop {
 	t.Helper()
 	s := &shop{T: t}
 	now := time.Now().UTC().Add(10 * time.Minute).Truncate(time.Second) // nobody has saved a file within three minutes of it
-	s.env = Env{Dir: t.TempDir(), Temp: t.TempDir(), Now: func() time.Time { return now }, Sleep: func(time.Duration) {}, Entropy: rand.Reader, Getenv: func(string) string { return "" }, Stderr: &s.err}
+	s.env = console.Env{Dir: t.TempDir(), Temp: t.TempDir(), Now: func() time.Time { return now }, Sleep: func(time.Duration) {}, Entropy: rand.Reader, Getenv: func(string) string { return "" }, Stderr: &s.err}
 	r, err := repo.Init(t.Context(), s.env.Dir, os.Environ())
 	if err != nil {
 		t.Fatal(err)
@@ -78,17 +82,19 @@ func newShop(t *testing.T, toml string) *shop {
 func (s *shop) drain(typing string) drain.Report {
 	s.Helper()
 	s.types(typing)
-	w, err := openWorkspace(s.Context(), s.env)
+	w, err := workspace.Open(s.Context(), s.env)
 	if err != nil {
 		s.Fatal(err)
 	}
-	o, err := w.drainOptions()
+	o, err := runs.Options(w)
 	if err != nil {
 		s.Fatal(err)
 	}
-	o.Preview = w.confirmPreview
+	o.Preview = func(ctx context.Context, p drain.Preview) (by string, err error) {
+		return runs.ConfirmPreview(ctx, w, p)
+	}
 	o.Substrate = func(config.Config, fs.FS) (session.Substrate, error) { return seen{}, nil }
-	r, err := drain.Run(s.Context(), w.repo, o)
+	r, err := drain.Run(s.Context(), w.Repo, o)
 	if err != nil || len(r.Tasks) != 1 {
 		s.Fatal(err, r.Tasks)
 	}
@@ -167,7 +173,7 @@ func TestPreviewDecides(t *testing.T) {
 		}
 		held := map[string]string{"land\n": "", "": "nobody_to_see_it"}
 		if h, known := held[typing]; !known || h != "" {
-			if out := s.odd("", "review", "a", "--stat"); !strings.Contains(out, "["+or(h, "preview_declined")+"]\n") {
+			if out := s.odd("", "review", "a", "--stat"); !strings.Contains(out, "["+cmp.Or(h, "preview_declined")+"]\n") {
 				t.Errorf("typed %q: %s", typing, out)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -26,7 +27,7 @@ func TestWatchEndsWithTheWork(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			env, out, talk := gateEnv(t, strings.NewReader(""))
-			if code := oneAtATime(env, "odd", "init"); code != exitDone {
+			if code := oneAtATime(env, "odd", "init"); code != verb.ExitDone {
 				t.Fatal(talk)
 			}
 			r, err := repo.Open(env.Dir, os.Environ())

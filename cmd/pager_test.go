@@ -10,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/odd-cli/odd/cmd/internal/console"
+	"github.com/odd-cli/odd/cmd/internal/verb"
 )
 
 func TestPagerOf(t *testing.T) {
@@ -52,7 +55,7 @@ func TestPaged(t *testing.T) {
 		"odd": true, "odd help all": true, "odd help drain": true, "odd log": true, "odd op show x": true, "odd -C /tmp log": true,
 		"odd log --no-pager": false, "odd --no-pager log": false, "odd log --json": false, "odd approve x": false, "odd drain": false,
 	} {
-		for name, env := range map[string]Env{"terminal": {Terminal: true}, "pipe": {}, "CI": {Terminal: true, Environ: []string{"CI=1"}}, "agent": {Terminal: true, Environ: []string{"CLAUDECODE=1"}}, "dumb": {Terminal: true, Environ: []string{"TERM=dumb"}}} {
+		for name, env := range map[string]console.Env{"terminal": {Terminal: true}, "pipe": {}, "CI": {Terminal: true, Environ: []string{"CI=1"}}, "agent": {Terminal: true, Environ: []string{"CLAUDECODE=1"}}, "dumb": {Terminal: true, Environ: []string{"TERM=dumb"}}} {
 			env.Stdout, env.Stderr, env.Now = io.Discard, io.Discard, nil
 			env.Getenv = func(name string) string {
 				for _, kv := range env.Environ {
@@ -72,9 +75,9 @@ func TestPaged(t *testing.T) {
 			}
 		}
 	}
-	for _, verb := range pagedVerbs {
-		if l, _ := arrangeArgs(newApp(Env{}), append([]string{"odd"}, strings.Fields(verb)...)); l.verb != verb {
-			t.Errorf("%s is no verb", verb)
+	for _, verbName := range pagedVerbs {
+		if l, _ := arrangeArgs(newApp(console.Env{}), append([]string{"odd"}, strings.Fields(verbName)...)); l.verb != verbName {
+			t.Errorf("%s is no verb", verbName)
 		}
 	}
 }
@@ -82,12 +85,12 @@ func TestPaged(t *testing.T) {
 // TestScreen: what is said while the pager is open goes through it, and a person who leaves it early is no fault.
 func TestScreen(t *testing.T) {
 	t.Parallel()
-	at := func(t *testing.T, argv ...string) (Env, func() string) {
+	at := func(t *testing.T, argv ...string) (console.Env, func() string) {
 		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Env{Stdout: out, Stderr: out, Dir: t.TempDir(), Environ: os.Environ(), Terminal: true, Live: true}, func() string {
+		return console.Env{Stdout: out, Stderr: out, Dir: t.TempDir(), Environ: os.Environ(), Terminal: true, Live: true}, func() string {
 			b, _ := os.ReadFile(out.Name())
 			return string(b)
 		}
@@ -107,7 +110,7 @@ func TestScreen(t *testing.T) {
 	for err == nil {
 		_, err = p.Write(make([]byte, 1<<16))
 	}
-	if code, _ := exitStatus(err); code != exitDone || !errors.Is(err, syscall.EPIPE) {
+	if code, _ := verb.Status(err); code != verb.ExitDone || !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("left early: %v, exit %d", err, code)
 	}
 	p.leavePager()
@@ -120,24 +123,5 @@ func TestScreen(t *testing.T) {
 	}
 	if env := pagerEnv([]string{"LESS=-i", "PATH=/bin", "SEA_KEY=x"}); !slices.Equal(env, []string{"LV=-c", "PATH=/bin", "LESS=-i"}) {
 		t.Errorf("%q", env)
-	}
-}
-
-func TestColor(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		ui, environ string
-		pipe, want  bool
-	}{
-		{"", "", false, true}, {"auto", "", false, true}, {"true", "", false, true}, {"never", "", false, false}, {"False", "", false, false},
-		{"", "TERM=dumb", false, false}, {"always", "TERM=dumb", false, true}, {"always", "NO_COLOR=1", false, false}, {"always", "", true, false},
-	} {
-		env := Env{Terminal: !c.pipe, ColorUI: c.ui, Getenv: func(name string) string {
-			v, _ := strings.CutPrefix(c.environ, name+"=")
-			return map[bool]string{true: v}[strings.HasPrefix(c.environ, name+"=")]
-		}}
-		if env.hasColor() != c.want {
-			t.Errorf("color.ui %q, %s, pipe %t: %t", c.ui, c.environ, c.pipe, !c.want)
-		}
 	}
 }

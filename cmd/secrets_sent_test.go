@@ -73,9 +73,9 @@ func TestPlantedSecretsAreNotSent(t *testing.T) {
 		t.Fatalf("%v: %s %d requests\n%s", err, b, len(model.Heard()), w.talk)
 	}
 	for _, o := range ops {
-		for _, verb := range []string{"show", "trace", "prompt", "diff", "classify"} {
-			w.odd("op", verb, o.Op)
-			w.odd("op", verb, o.Op, "--json")
+		for _, verbName := range []string{"show", "trace", "prompt", "diff", "classify"} {
+			w.odd("op", verbName, o.Op)
+			w.odd("op", verbName, o.Op, "--json")
 		}
 	}
 	for _, args := range [][]string{{"review"}, {"review", "--json"}, {"review", "amend", "--json"}, {"review", "amend"}, {"review", "amend", "--pr"}, {"review", "betray"}, {"log", "--json"}, {"log"}, {"status"}, {"status", "--json"}, {"journal", "list", "--json"}, {"task", "list"}, {"agent", "handoff", "list", "--json"}, {"gate", "proposals", "--json"}} {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/cmd/internal/console"
 )
 
 // planted are the credentials of package secrets's table, put together: lines that hold
@@ -42,7 +44,7 @@ printf '\n` + "```json\\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed
 // plantation is a repository in whose files credentials stand, and what odd says of it.
 type plantation struct {
 	t             *testing.T
-	env           Env
+	env           console.Env
 	out, talk     *bytes.Buffer
 	lines, values []string
 	all           string
@@ -56,7 +58,7 @@ func plant(t *testing.T) *plantation {
 	w.lines, w.values = planted(t)
 	w.all = strings.Join(w.lines, "\n\n") + "\n"
 	w.env, w.out, w.talk = gateEnv(t, strings.NewReader(""))
-	whole := OS()
+	whole := console.OS()
 	w.env.Temp, w.env.Entropy, w.env.Environ, w.env.Sleep = t.TempDir(), whole.Entropy, whole.Environ, whole.Sleep
 	w.git("config", "user.name", "ann")
 	w.git("config", "user.email", "ann@example.org")

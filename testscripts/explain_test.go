@@ -22,7 +22,7 @@ import (
 var unseen = []string{
 	"odd-task-state",               // board: odd-task- and the key
 	"odd-invariant-16",             // board/verify: odd-invariant- and the number
-	"usage", "busy", "interrupted", // cmd: what status returns beside the code of a refusal
+	"usage", "busy", "interrupted", // verb: what Status returns beside the code of a refusal
 	"handoff_insufficient", "refused", // persona/session: outcomes
 }
 
@@ -67,6 +67,7 @@ func f() []any {
 	_ = session.Fail(Vanished, "")
 	_ = refuse("new-refusal", "%s is gone", "x")
 	_ = d.refuse("new-method", "", "x")
+	_ = verb.Refuse("new-exported", "%s is gone", "x")
 	_ = busy("new_lock", "x")
 	o.Failure = "new-assigned"
 	w.blocked("new-blocked: %s", "x")
@@ -82,7 +83,7 @@ func f() []any {
 	var got []string
 	unexplained(t, codesIn([]source{{path: "board/drain/new.go", dir: "board/drain", file: f, fset: fset}}), func(code, _ string) { got = append(got, code) })
 	slices.Sort(got)
-	want := []string{"new-assigned", "new-blocked", "new-busy", "new-const", "new-failure", "new-family-", "new-member", "new-method", "new-place", "new-refusal", "new-row", "new_lock"}
+	want := []string{"new-assigned", "new-blocked", "new-busy", "new-const", "new-exported", "new-failure", "new-family-", "new-member", "new-method", "new-place", "new-refusal", "new-row", "new_lock"}
 	if !slices.Equal(got, want) {
 		t.Errorf("reported %v, want %v", got, want)
 	}
@@ -171,7 +172,7 @@ func unexplained(t *testing.T, codes map[string]string, tell func(code, at strin
 }
 
 // codesIn are the codes that files give to refusals, findings and failures, each with a place:
-//   - the first argument of refuse, busy, deny, lack, failf and Fail, the second of problem,
+//   - the first argument of refuse, Refuse, busy, deny, lack, failf and Fail, the second of problem,
 //     what a task is blocked with in front of a colon
 //   - a member Code or Failure, what is assigned to one or to code, the first member of
 //     a refusal or a row of rules, where members have no names
@@ -209,7 +210,7 @@ var (
 	codeName  = regexp.MustCompile(`^([Cc]ode|rule)[A-Z]|^Code$`)
 	codeTypes = []string{"Code", "Reason", "Held", "StopReason"}
 	// codeArgs is where a function takes its code.
-	codeArgs = map[string]int{"refuse": 0, "busy": 0, "deny": 0, "lack": 0, "failf": 0, "Fail": 0, "problem": 1}
+	codeArgs = map[string]int{"refuse": 0, "Refuse": 0, "busy": 0, "deny": 0, "lack": 0, "failf": 0, "Fail": 0, "problem": 1}
 	// codeLists are types whose first member is a code where members have no names.
 	codeLists = []string{"Refusal", "NoProfile", "Denied", "Busy", "Fault", "Unfit", "Meaning", "Rule", "rule", "laneRow"}
 	// codeless are types of the same names that begin with something else.

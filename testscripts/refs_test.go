@@ -10,18 +10,18 @@ import (
 // outsideLand are the functions, besides journal/repo's own, that move a ref other than by
 // [repo.Line.Land], which checks the rules first, and why each may.
 var outsideLand = map[string]string{
-	"board/drain/claim.go: releaseBase":    "a private ref that keeps the base of one session from git's pruning",
-	"board/drain/settle.go: storeTree":     "the run's own artifacts, kept here before a push that may fail",
-	"board/drain/sweep.go: sweepClaims":    "the private refs of runs that were killed",
-	"cmd/bundle.go: makeLocalBranch":       "a branch that this clone lacks, at the commit that its remote has",
-	"cmd/demo.go: writeDemo":               "the first commit of a repository that the command has just made",
-	"cmd/review_pr.go: openPR":             "the review branch on a forge, at the commit that landed here",
-	"journal/repo/line.go: Land":           "the one way to move a board branch",
-	"journal/repo/line.go: Follow":         "the local branch, to what the remote already has",
-	"journal/repo/line.go: followPush":     "the local copies of what was just pushed",
-	"journal/repo/maintain.go: PruneRuns":  "artifacts of runs that are older than they must be kept",
-	"journal/repo/remotelock.go: Release":  "the lock of a drain over a remote",
-	"journal/repo/remotelock.go: pushNext": "the same",
+	"board/drain/claim.go: releaseBase":                "a private ref that keeps the base of one session from git's pruning",
+	"board/drain/artifacts.go: storeTree":              "the run's own artifacts, kept here before a push that may fail",
+	"board/drain/sweep.go: sweepClaims":                "the private refs of runs that were killed",
+	"cmd/internal/workspace/clone.go: makeLocalBranch": "a branch that this clone lacks, at the commit that its remote has",
+	"cmd/internal/start/demo.go: writeDemo":            "the first commit of a repository that the command has just made",
+	"cmd/internal/approval/pull.go: openPR":            "the review branch on a forge, at the commit that landed here",
+	"journal/repo/line.go: Land":                       "the one way to move a board branch",
+	"journal/repo/line.go: Follow":                     "the local branch, to what the remote already has",
+	"journal/repo/line.go: followPush":                 "the local copies of what was just pushed",
+	"journal/repo/maintain.go: PruneRuns":              "artifacts of runs that are older than they must be kept",
+	"journal/repo/remotelock.go: Release":              "the lock of a drain over a remote",
+	"journal/repo/remotelock.go: pushNext":             "the same",
 }
 
 // A shared ref moves only where the rules were asked: whoever adds another place says here

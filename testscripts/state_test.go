@@ -198,7 +198,7 @@ func TestTheWorldEntersInCmd(t *testing.T) {
 				return true
 			}
 			who, bound := outside[x.Name+"."+sel.Sel.Name]
-			if bound && s.path != "cmd/env.go" && !slices.Contains(who, s.dir) && !slices.Contains(who, s.path) {
+			if bound && s.path != "cmd/internal/console/env.go" && !slices.Contains(who, s.dir) && !slices.Contains(who, s.path) {
 				t.Errorf("%s: %s.%s; take it as a value from cmd.Env", s.at(sel), x.Name, sel.Sel.Name)
 			}
 			return true

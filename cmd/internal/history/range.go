@@ -1,0 +1,213 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/rules"
+	"github.com/odd-cli/odd/board/verify"
+	"github.com/odd-cli/odd/cmd/internal/console"
+	"github.com/odd-cli/odd/cmd/internal/layout"
+	"github.com/odd-cli/odd/cmd/internal/report"
+	"github.com/odd-cli/odd/cmd/internal/verb"
+	"github.com/odd-cli/odd/cmd/internal/workspace"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// checkHistory re-proves the invariants over the commits that --range names, or all. What was judged
+// and what stays attested goes to stderr, unless quiet; the findings, and what --explain asks for, to stdout.
+func checkHistory(c *cli.Context, env console.Env, spec string) error {
+	if c.NArg() > 0 {
+		return verb.Usage("check: unexpected argument %q; see odd help check", c.Args().First())
+	}
+	for _, flag := range []string{"strict", "notes", "now", "okf", "canon", "at"} {
+		if c.IsSet(flag) {
+			return verb.Usage("check: --%s is about a bundle, not about history; leave it out with --range and --all", flag)
+		}
+	}
+	if _, err := verb.OneFlag(c, "range", "all"); err != nil {
+		return err
+	}
+	if spec == "" {
+		to, err := boardEnd(env)
+		if err != nil {
+			return err
+		}
+		spec = "0.." + to
+	}
+	format, err := report.Format(c)
+	if err != nil {
+		return err
+	}
+	r, err := Open(env)
+	if err != nil {
+		return err
+	}
+	from, to, err := ResolveRange(c.Context, r, "check", spec)
+	if err != nil {
+		return err
+	}
+	p, quiet, explain := console.NewProgress(env), c.Bool("quiet"), c.Bool("explain") && format == report.Text
+	defer debug.SetGCPercent(debug.SetGCPercent(checkGC))
+	result, err := verify.CheckScope(c.Context, r, verify.Scope{From: from, To: to, Tell: func(done, all int) {
+		if done%tellEvery == 0 && !quiet {
+			p.SetLine(fmt.Sprintf("checking history: %d of %s", done, console.CountNoun(all, "commit")))
+		}
+	}})
+	p.ClearLine()
+	if err != nil {
+		return fmt.Errorf("check %s: %w", spec, err)
+	}
+	proved := newHistoryResult(result)
+	err = printProof(env, proved, format)
+	if format != report.JSON && !quiet {
+		tellProof(env, result, explain)
+	}
+	if err == nil && explain {
+		err = printExplained(env, result)
+	}
+	return verb.OrFault(err, proved.Status != "OK")
+}
+
+// boardEnd returns where all of history ends: the board branch, into which a target
+// is merged too, or HEAD where odd.toml names none. A clone of one branch may have the
+// board only as its remote's.
+func boardEnd(env console.Env) (string, error) {
+	_, cfg, err := workspace.FindConfig(env.Dir)
+	if err != nil || cfg.Branch == "" {
+		return "HEAD", err
+	}
+	end := "refs/heads/" + cfg.Branch
+	if r, err := repo.Open(env.Dir, env.Environ); err == nil {
+		remote := "refs/remotes/" + cmp.Or(cfg.Remote, "origin") + "/" + cfg.Branch
+		if _, none := r.Ref(end); errors.Is(none, repo.ErrNoRef) {
+			if _, err := r.Ref(remote); err == nil {
+				return remote, nil
+			}
+			return "", verb.Refuse("branch", "check: this clone has no branch %s, which [board] branch names; run git fetch %s %[1]s:%[1]s", cfg.Branch, cmp.Or(cfg.Remote, "origin"))
+		}
+	}
+	return end, nil
+}
+
+// tellEvery is how many commits pass between two words of progress: about half a second.
+const tellEvery = 500
+
+// checkGC is the percentage of garbage at which a check of history collects it. What it keeps is small, and the ledgers
+// that it reads one after the other are large.
+const checkGC = 400
+
+type historyResult struct {
+	Status string `json:"status"` // OK or FINDINGS, as the exit code has it
+	verify.Report
+}
+
+func newHistoryResult(result verify.Report) historyResult {
+	return historyResult{verb.StatusOf(len(result.Findings)), result}
+}
+
+// Open opens the repository whose history is to be judged, and refuses where
+// there is none, or not all of it.
+func Open(env console.Env) (*repo.Repo, error) {
+	r, err := repo.Open(env.Dir, env.Environ)
+	if errors.Is(err, repo.ErrNotRepo) {
+		return nil, verb.Refuse("no-repository", "%s: not a git repository, so there is no history; odd check without --range and --all checks files alone", env.Dir)
+	}
+	if err == nil {
+		err = workspace.CheckObjectFormat(r)
+	}
+	if err == nil && r.Shallow() {
+		return nil, verb.Refuse("shallow", "this clone is shallow, so part of its history is missing; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
+	}
+	return r, err
+}
+
+// ResolveRange resolves the two ends of A..B. A missing B is HEAD. An A of zeros, which
+// is what a forge calls the state before a branch's first push, is the beginning.
+func ResolveRange(ctx context.Context, r *repo.Repo, verbName, spec string) (from, to repo.OID, err error) {
+	a, b, ok := strings.Cut(spec, "..")
+	if !ok || a == "" || strings.HasPrefix(b, ".") {
+		return "", "", verb.Usage("%s: %q; write the range as A..B", verbName, spec)
+	}
+	if strings.Trim(a, "0") != "" {
+		from, err = r.Resolve(ctx, a)
+	}
+	if err == nil {
+		to, err = r.Resolve(ctx, cmp.Or(b, "HEAD"))
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", verbName, err)
+	}
+	return from, to, nil
+}
+
+// printProof prints the findings, one line each, or as code scanning and forges read them.
+func printProof(env console.Env, result historyResult, format string) error {
+	if format != report.Text {
+		var found []report.Finding
+		for _, f := range result.Findings {
+			at := report.Finding{Rule: rules.RuleOf(f.Invariant), Severity: okf.Error, File: f.Path, Line: f.Line, Text: f.Text() + " (commit " + string(f.Commit) + ")"}
+			found = append(found, at)
+		}
+		for _, k := range result.Known {
+			found = append(found, report.Finding{Rule: rules.RuleOf(k.Invariant), Severity: okf.Info, File: k.Path, Line: k.Line, Text: fmt.Sprintf("acknowledged by %s, %s: %s (commit %s)", k.By, k.Reason, k.Message, k.Commit)})
+		}
+		return report.Print(env, format, result, proofRules(), found)
+	}
+	var lines []string
+	for _, f := range result.Findings {
+		lines = append(lines, f.String())
+	}
+	for _, k := range result.Known {
+		lines = append(lines, fmt.Sprintf("acknowledged by %s at %s, %s: %s:%d: %s [invariant %d, %s]", k.By, k.Gate, k.Reason, k.Path, k.Line, k.Message, k.Invariant, console.ShortID(k.Commit)))
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(env.Stdout, strings.ReplaceAll(okf.Visible(line), "\n", " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func proofRules() []okf.Code {
+	var out []okf.Code
+	for _, r := range rules.Table() {
+		out = append(out, okf.Code{Name: r.Rule(), Severity: okf.Error, About: fmt.Sprintf("%d %s: %s", r.N, r.Name, r.Compares)})
+	}
+	return out
+}
+
+// tellProof says how much was judged, and how to see the rest.
+func tellProof(env console.Env, result verify.Report, explained bool) {
+	known := ""
+	if n := len(result.Known); n > 0 {
+		known = fmt.Sprintf(", %d acknowledged", n)
+	}
+	console.Talk(env, "checked %s, %d of them by odd or an agent: %s%s", console.CountNoun(result.Commits, "commit"), result.Machines, console.CountNoun(len(result.Findings), "finding"), known)
+	if !explained {
+		console.Talk(env, "--explain shows what each check read and recomputed, and everything that git cannot prove; odd check alone checks the files")
+	}
+}
+
+// printExplained prints for each invariant what was read and recomputed, and what git cannot
+// prove, in lines that fit.
+func printExplained(env console.Env, result verify.Report) error {
+	var b strings.Builder
+	for i, row := range result.Rows {
+		head := strings.Repeat("\n", min(i, 1)) + layout.Fold(fmt.Sprintf("%d %s", row.N, row.Promise), env.TerminalWidth())
+		fmt.Fprintf(&b, "%s\n%s checked: %d\n", head, row.Unit, row.Checked)
+		for _, part := range []string{"read: " + row.Reads, "recomputed: " + row.Compares, "not provable from git: " + row.Attested} {
+			b.WriteString(layout.Fold("  "+part, env.TerminalWidth()) + "\n")
+		}
+	}
+	_, err := io.WriteString(env.Stdout, b.String())
+	return err
+}

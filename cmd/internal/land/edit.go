@@ -1,0 +1,49 @@
+package land
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/odd-cli/odd/cmd/internal/workspace"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// EditText returns b as the person's editor leaves it, in a file of that name. The editor is the one
+// that git would take, as words and never a shell's text, and it has the terminal itself.
+func EditText(ctx context.Context, v *workspace.Board, name string, b []byte) ([]byte, error) {
+	configured, err := v.Repo.Config(ctx, "core.editor")
+	if err != nil {
+		return nil, err
+	}
+	editor := strings.Fields(cmp.Or(v.Env.Getenv("GIT_EDITOR"), configured, v.Env.Getenv("VISUAL"), v.Env.Getenv("EDITOR")))
+	if len(editor) == 0 {
+		return nil, ErrNoEditor
+	}
+	dir, err := os.MkdirTemp("", "odd-edit-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	name = filepath.Join(dir, name)
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		return nil, err
+	}
+	at := repo.Terminal{Dir: v.Env.Dir, Env: v.Env.Environ, In: v.Env.Stdin, Out: v.Env.Stdout, Err: v.Env.Stderr}
+	if tty, err := v.Env.TTY(); err == nil {
+		defer tty.Close()
+		if f, ok := tty.(*os.File); ok {
+			at.In, at.Out, at.Err = f, f, f
+		}
+	}
+	if err = repo.Edit(ctx, append(editor, name), at); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
+}
+
+// ErrNoEditor is EditText's where neither git nor the environment names an editor.
+var ErrNoEditor = errors.New("EDITOR is not set; set it")

@@ -1,0 +1,187 @@
+// Package report prints findings about files as text, JSON, GitHub workflow commands or SARIF.
+package report
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/cmd/internal/console"
+	"github.com/odd-cli/odd/cmd/internal/verb"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Finding is one finding of a check or an audit, in the shape all the writers
+// here share. Every text in it is somebody else's: it is shown through
+// okf.Visible.
+type Finding struct {
+	Rule     string
+	Severity okf.Severity
+	File     string // slash-separated, from the top of the repository; "" where it is about no file
+	Line     int    // from 1; 0 for the whole file
+	Near     string // where file is "": one that exists, for readers of SARIF that want a place for everything
+	Place    string // file and line as the person's shell sees them
+	Text     string
+}
+
+// The formats of a report.
+const (
+	Text   = "text"
+	JSON   = "json"
+	sarif  = "sarif"
+	gitHub = "github"
+)
+
+// Flags returns the flags by which a person chooses a format.
+func Flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "sarif", Usage: "print SARIF 2.1.0, for code scanning, instead of text"},
+		&cli.BoolFlag{Name: "github", Usage: "print GitHub annotations, for the log of a workflow, instead of text"},
+	}
+}
+
+// Format returns the one format the flags ask for.
+func Format(c *cli.Context) (string, error) {
+	format, err := verb.OneFlag(c, JSON, sarif, gitHub)
+	return cmp.Or(format, Text), err
+}
+
+// FormatNamed returns the value of --format, one of all, or json by --json.
+func FormatNamed(c *cli.Context, all ...string) (string, error) {
+	format := c.String("format")
+	if c.Bool("json") {
+		format = JSON
+	}
+	if !slices.Contains(all, format) {
+		last := len(all) - 1
+		return "", verb.Usage("%s: unknown format %q; want %s or %s", verb.Name(c), format, strings.Join(all[:last], ", "), all[last])
+	}
+	return format, nil
+}
+
+// Print prints value as JSON, whose shape is each verb's own, or findings in another
+// format.
+func Print(env console.Env, format string, value any, rules []okf.Code, found []Finding) error {
+	switch format {
+	case JSON:
+		return console.PrintJSON(env, value)
+	case sarif:
+		return printSARIF(env, rules, found)
+	case gitHub:
+		return printGitHub(env, found)
+	}
+	return printLocated(env, found)
+}
+
+// printLocated prints one line a finding, as compilers do. Of a rule with more than
+// 20 it prints the first five, and at the end how many more there are.
+func printLocated(env console.Env, found []Finding) error {
+	const most, few = 20, 5
+	colour := map[okf.Severity]string{okf.Error: "31", okf.Warn: "33"}
+	times, printed := map[string]int{}, map[string]int{}
+	for _, f := range found {
+		times[f.Rule]++
+	}
+	var cut []string
+	out := console.FoldedOutput(env)
+	for _, f := range found {
+		if printed[f.Rule] == few && times[f.Rule] > most {
+			if !slices.Contains(cut, f.Rule) {
+				cut = append(cut, f.Rule)
+			}
+			continue
+		}
+		printed[f.Rule]++
+		if _, err := fmt.Fprintf(out, "%s: %s: %s [%s]\n", console.Cell(f.Place), env.Paint(colour[f.Severity], string(f.Severity)), console.Cell(f.Text), console.Cell(f.Rule)); err != nil {
+			return err
+		}
+	}
+	for _, rule := range cut {
+		if _, err := fmt.Fprintf(out, "... and %d more [%s]; --json lists every one\n", times[rule]-few, console.Cell(rule)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printGitHub prints the workflow commands that make GitHub show findings beside
+// the lines they are about.
+func printGitHub(env console.Env, found []Finding) error {
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, f := range found {
+		var where string
+		if f.File != "" {
+			where = fmt.Sprintf("file=%s,line=%d,", property.Replace(okf.Visible(f.File)), max(f.Line, 1))
+		}
+		level := map[okf.Severity]string{okf.Error: "error", okf.Warn: "warning"}[f.Severity]
+		if _, err := fmt.Fprintf(env.Stdout, "::%s %stitle=%s::%s\n", cmp.Or(level, "notice"), where, property.Replace(okf.Visible(f.Rule)), data.Replace(okf.Visible(f.Text))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printSARIF prints one run of SARIF 2.1.0. A rule that is not in the table is added to
+// it, so that every result has its index.
+func printSARIF(env console.Env, rules []okf.Code, found []Finding) error {
+	type object map[string]any
+	index, table, results := map[string]int{}, []object{}, []object{}
+	add := func(r okf.Code) int {
+		if _, known := index[r.Name]; !known {
+			index[r.Name] = len(index)
+			table = append(table, object{"id": okf.Visible(r.Name), "shortDescription": object{"text": okf.Visible(r.About)}, "defaultConfiguration": object{"level": sarifLevel(r.Severity)}})
+		}
+		return index[r.Name]
+	}
+	for _, r := range rules {
+		add(r)
+	}
+	before := map[string]int{}
+	for _, f := range found {
+		result := object{
+			"ruleId": okf.Visible(f.Rule), "ruleIndex": add(okf.Code{Name: f.Rule, Severity: f.Severity, About: f.Rule}), "level": sarifLevel(f.Severity),
+			"message": object{"text": okf.Visible(f.Text)}, "partialFingerprints": object{"odd/v1": f.newFingerprint(before)},
+		}
+		if file := okf.Visible(cmp.Or(f.File, f.Near)); file != "" {
+			u := url.URL{Path: file}
+			at := object{"artifactLocation": object{"uri": strings.ReplaceAll(u.EscapedPath(), ":", "%3A"), "uriBaseId": "SRCROOT"}}
+			if f.Line > 0 {
+				at["region"] = object{"startLine": f.Line}
+			}
+			result["locations"] = []object{{"physicalLocation": at}}
+		}
+		results = append(results, result)
+	}
+	run := object{
+		"tool":               object{"driver": object{"name": "odd", "version": console.Version(), "rules": table}},
+		"originalUriBaseIds": object{"SRCROOT": object{}}, // the top of the repository, as the report's reader knows it
+		"results":            results,
+	}
+	return console.PrintJSON(env, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}})
+}
+
+// sarifLevel returns a severity as SARIF says it.
+func sarifLevel(s okf.Severity) string {
+	switch s {
+	case okf.Error, okf.Warn:
+		return string(s)
+	}
+	return "note"
+}
+
+// newFingerprint names a finding by what it says and where, without its line, so
+// that it keeps its name while lines move; before counts those that would have
+// the same one.
+func (f Finding) newFingerprint(before map[string]int) string {
+	key := f.Rule + "\x00" + f.File + "\x00" + f.Text
+	before[key]++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, before[key]))
+	return hex.EncodeToString(sum[:16])
+}

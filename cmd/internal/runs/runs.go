@@ -1,0 +1,143 @@
+// Package runs prepares a run of board/drain, asks a person about a change that would be merged
+// without approval, and prints what the run did.
+package runs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/cmd/internal/console"
+	"github.com/odd-cli/odd/cmd/internal/verb"
+	"github.com/odd-cli/odd/cmd/internal/workspace"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Print prints what a drain did, also when err stopped it after some
+// tasks. It returns err, or else what stopped the printing.
+func Print(env console.Env, report drain.Report, err error, asJSON bool) error {
+	switch {
+	case !asJSON:
+		if bad := PrintReport(env, report); err == nil {
+			return bad
+		}
+		return err
+	case err == nil:
+		return console.PrintJSON(env, report)
+	case len(report.Tasks) == 0:
+		return err
+	}
+	part := struct {
+		drain.Report
+		Error map[string]any `json:"error"` // what stopped it after these tasks
+	}{report, verb.ErrorJSON(err)}
+	_ = console.PrintJSON(env, part)
+	return verb.Shown(err)
+}
+
+// Open opens the workspace for a verb that starts sessions, with the options of a drain that
+// tells p what goes on.
+func Open(ctx context.Context, env console.Env) (w *workspace.Clone, o drain.Options, p *console.Progress, err error) {
+	if w, err = workspace.Open(ctx, env); err != nil {
+		return nil, o, nil, err
+	}
+	p = console.NewProgress(env)
+	o, err = Options(w)
+	o.Progress = p.SetLine
+	return w, o, p, err
+}
+
+// Options returns the options of a drain on the board, under a run id of its own.
+func Options(w *workspace.Clone) (drain.Options, error) {
+	branch, err := w.BoardRef()
+	if err != nil {
+		return drain.Options{}, err
+	}
+	id, err := ulid.New(ulid.Timestamp(w.Env.Now()), w.Env.Entropy)
+	if err != nil {
+		return drain.Options{}, err
+	}
+	return drain.Options{Branch: branch, Check: w.LandingCheck(), Run: "run-" + id.String(), By: "odd/" + console.Version(), Now: w.Env.Now, Wait: w.Env.Sleep, Environ: w.Env.Environ, Random: w.Env.ReadRandom, Cage: w.Env.Cage, Temp: w.Env.Temp}, nil
+}
+
+// PrintReport prints a row for each task that was run.
+func PrintReport(env console.Env, r drain.Report) error {
+	var rows [][]string
+	for _, t := range r.Tasks {
+		rows = append(rows, []string{string(t.Task), cmp.Or(string(t.State), "lost"), DescribeCounts(t.Effects, t.Files), "$" + t.Cost.String(), waitsOn(t)})
+	}
+	if err := console.PrintRows(env, rows); err != nil {
+		return err
+	}
+	for _, t := range r.Tasks {
+		for _, n := range t.Notes {
+			console.Talk(env, "%s: %s", t.Task, n)
+		}
+	}
+	return nil
+}
+
+func waitsOn(t drain.Outcome) string {
+	if t.Landed != "" {
+		return t.Branch + ", already merged into " + t.Landed
+	}
+	return cmp.Or(t.Branch, t.Reason)
+}
+
+// FreeKilled takes back what a killed drain of this clone held, and tells the tasks that
+// are free now. What keeps it from that is told, and the tasks are held until their claims end.
+func FreeKilled(ctx context.Context, w *workspace.Clone) []okf.ID {
+	if w.Repo.Draining() {
+		return nil
+	}
+	o, err := Options(w)
+	if err != nil {
+		return nil
+	}
+	o.Progress = func(s string) { console.Talk(w.Env, "%s", s) }
+	freed, err := drain.Free(ctx, w.Repo, o)
+	if err != nil {
+		console.Talk(w.Env, "%v", err)
+	}
+	return freed
+}
+
+// InWords is DescribeCounts for the card, where the reader does not know yet what is counted.
+func InWords(p review.Proposal, root string) string {
+	var parts []string
+	for _, e := range slices.Sorted(maps.Keys(p.Counts)) {
+		atoms := map[string]string{"added": "new atom", "updated": "changed atom", "unchanged": "unchanged atom"}[e]
+		if e == "declined" {
+			parts = append(parts, fmt.Sprintf("%d declined before", p.Counts[e]))
+			continue
+		}
+		if atoms == "" {
+			parts = append(parts, fmt.Sprintf("%d kept out (%s)", p.Counts[e], e))
+			continue
+		}
+		parts = append(parts, console.CountNoun(p.Counts[e], atoms))
+	}
+	if files := len(p.Paths) - len(p.Atoms(root)); files > 0 {
+		parts = append(parts, console.CountNoun(files, "changed file"))
+	}
+	return cmp.Or(strings.Join(parts, ", "), "nothing")
+}
+
+// DescribeCounts returns "3 added, 1 updated, 2 files changed".
+func DescribeCounts[E ~string](atoms map[E]int, files int) string {
+	var parts []string
+	for _, e := range slices.Sorted(maps.Keys(atoms)) {
+		parts = append(parts, fmt.Sprintf("%d %s", atoms[e], e))
+	}
+	if files > 0 {
+		parts = append(parts, console.CountNoun(files, "file")+" changed")
+	}
+	return cmp.Or(strings.Join(parts, ", "), "no result")
+}
