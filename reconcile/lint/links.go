@@ -182,7 +182,8 @@ var bindings = sync.OnceValue(func() map[string]*regexp.Regexp {
 var (
 	identifier = lazy(`[A-Za-z_$][A-Za-z0-9_$]*`)
 	// declaredName finds a name that a file declares itself.
-	declaredName = lazy(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
+	declaredName   = lazy(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
+	pythonFunction = lazy(`(?m)^[ \t]*(?:async[ \t]+)?def[ \t]+\w+[ \t]*\(([^)]*)\)`)
 	// quotes finds text in quotes, which names nothing unless it is an f-string of Python.
 	quotes = lazy(`[A-Za-z]*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`)
 )
@@ -218,8 +219,14 @@ func importsByText(d *delta) []policy.Finding {
 		return nil
 	}
 	var out []policy.Finding
-	quoted := false
+	quoted, takes, parameters := false, map[string]bool{}, map[int]map[string]bool{}
+	if d.ext == ".py" {
+		parameters = parameterNames(d.After)
+	}
 	for i, l := range d.now.lines() {
+		if names := parameters[i]; names != nil {
+			takes = names
+		}
 		l = strings.TrimSpace(l)
 		inside := quoted
 		quoted = quoted != ((inside || !strings.HasPrefix(l, "#")) && (strings.Count(l, `"""`)+strings.Count(l, "'''"))%2 == 1)
@@ -234,12 +241,25 @@ func importsByText(d *delta) []policy.Finding {
 		})
 		for _, at := range identifier().FindAllStringIndex(l, -1) {
 			name := l[at[0]:at[1]]
-			if !gone[name] || strings.HasSuffix(l[:at[0]], ".") || isArgument(l[at[1]:]) {
+			if !gone[name] || strings.HasSuffix(l[:at[0]], ".") || isArgument(l[at[1]:]) || takes[name] {
 				continue
 			}
 			delete(gone, name)
 			out = append(out, d.oneFinding("removed_import_still_referenced", policy.ByText, i+1, "uses "+name+", which is no longer imported")...)
 		}
+	}
+	return out
+}
+
+// parameterNames returns the words in the parameters of each function of Python, by the line, from 0, on which it begins.
+func parameterNames(src []byte) map[int]map[string]bool {
+	out := map[int]map[string]bool{}
+	for _, m := range pythonFunction().FindAllSubmatchIndex(src, -1) {
+		names := map[string]bool{}
+		for _, name := range identifier().FindAllString(string(src[m[2]:m[3]]), -1) {
+			names[name] = true
+		}
+		out[bytes.Count(src[:m[0]], []byte("\n"))] = names
 	}
 	return out
 }

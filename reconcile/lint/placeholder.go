@@ -33,7 +33,7 @@ func placeholderPhrases() []string {
 		`(?:insert|add|put|paste|include)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b(?:\s+\w+){0,2}\s*(?:\.{2,}|[…>)\]]|\*/|-->|unchanged|as\s+(?:is|before)|here)`,
 		`(?:your|the|actual|real|some|more)\s+(?:code|implementation|logic|content|test|tests)\s+(?:goes\s+|comes\s+|is\s+)?here\b`,
 		`(?:implementation|code|content|body|logic)\s+(?:goes|comes|omitted|elided|truncated|removed|left\s+out)\b`,
-		`omitted\s*[.…]*\s*(?:$|\*/|-->|>|\)|\])|(?:no\s+changes|unchanged|same\s+as\s+(?:before|above|original)|as\s+before|snip(?:ped)?|truncated|elided|abridged)\b[^\n]{0,30}(?:$|\*/|-->|>|\)|\])|etc[.…]*\s*(?:$|\*/|-->|>|\)\s*$|\])|(?:continued|continue\s*(?:\.{3}|…)|continued?\s+(?:from|with|in|below|here|as|on|to|the|your|existing|previous|original|implement\w*|code)\b[^\n]{0,24})[\s.…:]*(?:$|\*/|-->|>|\)|\])`,
+		`omitted\s*[.…]*\s*(?:$|\*/|-->|>|\)|\])|(?:no\s+changes|unchanged|same\s+as\s+(?:before|above|original)|as\s+before|snip(?:ped)?|elided|abridged)\b[^\n]{0,30}(?:$|\*/|-->|>|\)|\])|truncated(?:\s+(?:here|below|above|output|file|code|content|due|to\s+save)\b[^\n]{0,24})?[\s.…:]*(?:$|\*/|-->|>|\)|\])|etc[.…]*\s*(?:$|\*/|-->|>|\)\s*$|\])|(?:continued|continue\s*(?:\.{3}|…)|continued?\s+(?:from|with|in|below|here|as|on|to|the|your|existing|previous|original|implement\w*|code)\b[^\n]{0,24})[\s.…:]*(?:$|\*/|-->|>|\)|\])`,
 		`(?:omitted|shortened|truncated|elided)\s+for\s+(?:brevity|clarity|space|readability)`,
 		`(?:full|complete|entire|whole)\s+(?:file\s+)?(?:content|contents|code|file|implementation)\b[^\n]{0,30}(?:here|goes|omitted|>|\]|\)|$)`,
 		`\d+\s+(?:more\s+|other\s+)?lines?\s+(?:omitted|unchanged|hidden|elided|truncated|not\s+shown|remain)`,
