@@ -22,6 +22,9 @@ const (
 	weighType    = 1
 )
 
+// worthCollecting is how many atoms leave more garbage, when they are read, than it costs to collect.
+const worthCollecting = 1000
+
 // unreadLength is the length of an atom whose text could not be read.
 const unreadLength = math.MaxUint32
 
@@ -39,7 +42,9 @@ func readWords(n int, skim func(from, to int, tell func(i int, a *Atom))) *lexic
 		wg.Go(func() { skim(k*n/len(shards), (k+1)*n/len(shards), s.countAtom) })
 	}
 	wg.Wait()
-	runtime.GC() // what reading left, before the words are in memory twice
+	if n > worthCollecting {
+		runtime.GC() // what reading left, before the words are in memory twice
+	}
 	l.mergeShards(shards)
 	return l
 }
