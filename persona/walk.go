@@ -20,7 +20,7 @@ func findRole(g *okf.Graph, name string) (*okf.Atom, error) {
 	}
 	var roles []string
 	var same []*okf.Atom
-	for _, b := range g.OfType(func(typ string) bool { return plainKind(typ) == "role" }) {
+	for _, b := range g.OfType(isRole) {
 		roles = append(roles, string(b.ID))
 		if path.Base(string(b.ID)) == name {
 			same = append(same, b)

@@ -36,7 +36,7 @@ var below = map[string][]string{
 	"cmd/internal/report":              {"cmd/internal/verb", "cmd/internal/console", "okf"},
 	"cmd/internal/land":                {"board/review", "cmd/internal/workspace", "cmd/internal/verb", "cmd/internal/console", "journal/repo", "okf", "reconcile/secrets"},
 	"cmd/internal/workspace":           {"board", "board/config", "board/review", "board/state", "board/verify", "cmd/internal/verb", "cmd/internal/console", "journal/event", "journal/repo", "okf", "okf/disk"},
-	"cmd/internal/verb":                {"cmd/internal/console", "journal/repo", "okf", "reconcile/secrets"},
+	"cmd/internal/verb":                {"cmd/internal/console", "journal/refusal", "journal/repo", "okf", "reconcile/secrets"},
 	"cmd/internal/console":             {"board/budget", "cmd/internal/layout", "journal/repo", "okf", "persona/session", "persona/session/cage", "reconcile/secrets"},
 	"cmd/internal/console/consoletest": {"cmd/internal/console"},
 	"cmd/internal/explain":             {"*"},

@@ -151,7 +151,7 @@ func findHandoff(v *workspace.Board, name string) (handoff.Handoff, error) {
 	return handoff.Read(a)
 }
 
-// filesRoot returns the files that the view shows: the commit's, or the work tree's.
+// filesRoot returns the files that the board shows: the commit's, or the work tree's.
 func filesRoot(v *workspace.Board) fs.FS {
 	if _, committed := v.Bundle.(repo.TreeFS); committed || v.Repo.Root() == "" {
 		return v.Files

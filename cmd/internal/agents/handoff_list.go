@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/cmd/internal/console"
+	"github.com/odd-cli/odd/cmd/internal/report"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/okf"
@@ -129,7 +130,7 @@ func runHandoffCheck(c *cli.Context, env console.Env, v *workspace.Board) error 
 		found[i].Path = v.RepoPath(found[i].Path)
 	}
 	if c.Bool("json") {
-		err = console.PrintJSON(env, map[string]any{"status": verb.StatusOf(len(found)), "handoffs": len(list), "findings": console.OrEmpty(found)})
+		err = console.PrintJSON(env, map[string]any{"status": report.Status(len(found)), "handoffs": len(list), "findings": console.OrEmpty(found)})
 	} else {
 		for _, p := range found {
 			if _, err := fmt.Fprintf(env.Stdout, "%s:%d: %s [%s]\n", p.Path, p.Line, okf.Visible(console.OneLine(p.Message+"; "+p.Hint)), p.Code); err != nil {

@@ -193,7 +193,7 @@ func newInvocation(w *workspace.Clone, c *cli.Context, call contract.Call) (drai
 	}
 	o.Call, o.Handoffs, o.Invoked = call, c.StringSlice("handoff"), true
 	if call.Override != nil {
-		who, err := land.CheckDecider(c.Context, w, "agent run --override", land.PersonPlace(w))
+		who, err := land.CheckDecider(c.Context, w.Repo, "agent run --override", land.PersonPlace(w))
 		if err != nil {
 			return o, inv, err
 		}

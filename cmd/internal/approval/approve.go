@@ -123,7 +123,7 @@ func runApprove(ctx context.Context, env console.Env, o approval) error {
 	if len(o.verify.Except)+len(o.verify.Only) > 0 { // told before anybody types a confirmation
 		tree, err := v.Repo.Tree(repo.OID(p.Commit))
 		if err == nil {
-			err = o.verify.Known(t, v.RepoPath(t.Path), atomsOf(v, tree, take.Proposal))
+			err = o.verify.Known(t, v.RepoPath(t.Path), atomsOf(v.Config, tree, take.Proposal))
 		}
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func runApprove(ctx context.Context, env console.Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	forgetWalk(v, t.ID)
+	forgetWalk(v.Repo, t.ID)
 	tellOverLimit(v, t, p)
 	if o.json {
 		return console.PrintJSON(env, struct {
@@ -244,7 +244,7 @@ func showUnseen(v *workspace.Board, p takenPart, o approval) (string, error) {
 	if !o.verify.All {
 		return "", nil
 	}
-	w, _, err := readWalk(v, p.Proposal)
+	w, _, err := readWalk(v.Repo, p.Proposal)
 	if err != nil {
 		return "", err
 	}
@@ -257,11 +257,11 @@ func showUnseen(v *workspace.Board, p takenPart, o approval) (string, error) {
 		if n++; n > mostVerified {
 			continue
 		}
-		texts, err := citedBy(v, a, repo.OID(p.Base))
+		texts, err := citedBy(v.Repo, a, repo.OID(p.Base))
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(console.NameHidden(atomBeside(v, a, texts)) + "\n")
+		b.WriteString(console.NameHidden(atomBeside(v.Repo, a, texts)) + "\n")
 	}
 	if n > mostVerified || n > 0 && o.yes {
 		return "", verb.Refuse("state", "approve %s: --verify would mark %s that you were not shown, and shows at most %d itself, in a terminal; odd review %[1]s --each shows one after another, or name what you have read with --verify-atom ID", p.Task, console.CountNoun(n, "atom"), mostVerified)
@@ -300,7 +300,7 @@ func BindProposal(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	if err != nil {
 		return at, verb.Refuse("branch", "%s: the proposal's commit %s is not in this clone; run git fetch, or odd reject %s --reason \"why\"", t.ID, console.ShortID(repo.OID(p.Commit)), t.ID)
 	}
-	if err := checkBasis(ctx, v, p, at.tip); err != nil {
+	if err := checkBasis(ctx, v.Repo, p, at.tip); err != nil {
 		return at, err
 	}
 	changes, err := v.Repo.Diff(ctx, repo.OID(p.Base), repo.OID(p.Commit))
@@ -315,30 +315,30 @@ func BindProposal(ctx context.Context, v *workspace.Board, t board.Task, p revie
 		now = then // it is there; what people made of it since is theirs
 	}
 	if moved := review.Bound(p, now, then, changed); len(moved) > 0 {
-		way := wayOut(v, p)
+		way := wayOut(v.Repo, p)
 		if _, conflicts, _ := drain.MergeProposal(ctx, v.Repo, at.tip, repo.OID(p.Commit)); len(conflicts) > 0 {
-			way = makeAgain(v, p)
+			way = makeAgain(v.Repo, p)
 		}
 		return at, review.Unbound(t.ID, moved, way)
 	}
-	at.read, err = readSince(ctx, v, t, p, at.tip)
+	at.read, err = readSince(ctx, v.Repo, t, p, at.tip)
 	return at, err
 }
 
 // checkBasis refuses a proposal that would bring more history than its own commit:
 // one that is not made on the recorded base, or whose base tip does not hold.
-func checkBasis(ctx context.Context, v *workspace.Board, p review.Proposal, tip repo.OID) error {
-	c, err := v.Repo.Commit(repo.OID(p.Commit))
+func checkBasis(ctx context.Context, r *repo.Repo, p review.Proposal, tip repo.OID) error {
+	c, err := r.Commit(repo.OID(p.Commit))
 	if err != nil {
 		return err
 	}
 	if len(c.Parents) != 1 || string(c.Parents[0]) != p.Base {
 		return verb.Refuse("branch", "%s: the proposal %s is not based on commit %s, from which the agent worked; odd reject %s --reason \"why\"", p.Task, console.ShortID(c.OID), console.ShortID(repo.OID(p.Base)), p.Task)
 	}
-	if in, err := v.Repo.Ancestor(ctx, c.Parents[0], tip); err != nil || in {
+	if in, err := r.Ancestor(ctx, c.Parents[0], tip); err != nil || in {
 		return err
 	}
-	return verb.Refuse("moved", "%s: the commit it was made from, %s, is no longer in the target branch, so its history was rewritten; %s", p.Task, console.ShortID(repo.OID(p.Base)), wayOut(v, p))
+	return verb.Refuse("moved", "%s: the commit it was made from, %s, is no longer in the target branch, so its history was rewritten; %s", p.Task, console.ShortID(repo.OID(p.Base)), wayOut(r, p))
 }
 
 // branchHolds refuses a review branch that carries anything but the recorded proposal.
@@ -367,11 +367,11 @@ func branchHolds(ctx context.Context, v *workspace.Board, p review.Proposal) err
 }
 
 // readSince lists the task's inputs that changed between the base and the tip.
-func readSince(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal, tip repo.OID) ([]string, error) {
+func readSince(ctx context.Context, r *repo.Repo, t board.Task, p review.Proposal, tip repo.OID) ([]string, error) {
 	if len(t.Inputs) == 0 {
 		return nil, nil
 	}
-	changes, err := v.Repo.Diff(ctx, repo.OID(p.Base), tip)
+	changes, err := r.Diff(ctx, repo.OID(p.Base), tip)
 	if err != nil {
 		return nil, err
 	}
@@ -392,12 +392,12 @@ func readSince(ctx context.Context, v *workspace.Board, t board.Task, p review.P
 func approveHere(ctx context.Context, v *workspace.Board, t board.Task, p takenPart, o approval, h review.Human) (repo.OID, error) {
 	tree, conflicts, err := drain.MergeProposal(ctx, v.Repo, v.Tip, repo.OID(p.Commit))
 	if err != nil {
-		return "", fmt.Errorf("approve %s: the proposal cannot be merged into %s: %w: %s; %s", t.ID, v.Line.Name(), err, strings.Join(conflicts, ", "), wayOut(v, p.Proposal))
+		return "", fmt.Errorf("approve %s: the proposal cannot be merged into %s: %w: %s; %s", t.ID, v.Line.Name(), err, strings.Join(conflicts, ", "), wayOut(v.Repo, p.Proposal))
 	}
 	if is := o.checked.Tree; is != "" && is != tree {
 		return "", verb.Refuse("moved", "approve %s: the board changed while the checks ran (tree %s, checked was %s); nothing was done, run odd approve %[1]s again", t.ID, console.ShortID(tree), console.ShortID(is))
 	}
-	if tree, err = restorePaths(ctx, v, tree, p.paths, v.Tip); err != nil {
+	if tree, err = restorePaths(ctx, v.Repo, tree, p.paths, v.Tip); err != nil {
 		return "", err
 	}
 	if tree, err = v.Repo.WriteTree(ctx, tree, repo.Changes(p.edits)); err != nil {
@@ -449,7 +449,7 @@ func approvalMessage(t board.Task, p takenPart, o approval, h review.Human, note
 // they leave out, edit or verify; a forge merges it and odd sync writes done.
 func approveForTarget(ctx context.Context, v *workspace.Board, t board.Task, p takenPart, o approval, h review.Human) (repo.OID, error) {
 	target, _ := v.TargetBranch()
-	tree, err := approvedTree(ctx, v, p)
+	tree, err := approvedTree(ctx, v.Repo, p)
 	if err != nil {
 		return "", err
 	}

@@ -190,7 +190,7 @@ func LandedAnyway(ctx context.Context, v *workspace.Board, id okf.ID) (string, e
 		return "", err
 	}
 	where := fmt.Sprintf("its files are on %s without your approval, since %s by %s", name, console.ShortID(c.OID), c.Committer.Email)
-	if p, err := v.ReadProposal(t); err == nil && checkBasis(ctx, v, p, tip) != nil {
+	if p, err := v.ReadProposal(t); err == nil && checkBasis(ctx, v.Repo, p, tip) != nil {
 		return fmt.Sprintf("%s: odd's commits were rebased, which drops approvals with what they edited or left out; git reset --hard to where %s was (git reflog %[2]s shows it) and merge instead, or start again with odd review %s --refresh", where, name, t.ID), nil
 	}
 	return fmt.Sprintf("%s; odd approve %s approves them as proposed, %s takes them out; where a rebase dropped an approval, git reflog has it, with what was edited or left out", where, t.ID, verify.TakeOut(c)), nil

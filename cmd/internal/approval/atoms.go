@@ -84,8 +84,8 @@ type citation struct {
 }
 
 // citedBy reads the texts that an atom cites in the commit its session worked on.
-func citedBy(v *workspace.Board, a ProposedAtom, base repo.OID) ([]citation, error) {
-	files, err := v.Repo.Tree(base)
+func citedBy(r *repo.Repo, a ProposedAtom, base repo.OID) ([]citation, error) {
+	files, err := r.Tree(base)
 	if err != nil {
 		return nil, err
 	}
@@ -128,13 +128,13 @@ func headingAbove(doc okf.Atom, line int) (heading string) {
 
 // atomBeside shows an atom of a proposal, as a diff where it was there before, and the text that it
 // cites, but where that is the text of the atom word for word.
-func atomBeside(v *workspace.Board, a ProposedAtom, texts []citation) string {
+func atomBeside(r *repo.Repo, a ProposedAtom, texts []citation) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields(fmt.Sprintf("%s %s: %s %s", a.effectWord(), a.Type, a.ID, console.Cell(a.Title))), " "))
 	if a.hand != "" {
 		fmt.Fprintf(&b, "Of this atom: %s. See what the proposal takes out of it.\n\n", a.hand)
 	}
-	if before, err := v.Repo.Blob(repo.OID(a.at.Base)); a.at.Base != "" && err == nil {
+	if before, err := r.Blob(repo.OID(a.at.Base)); a.at.Base != "" && err == nil {
 		b.Write(diff.Diff("a/"+a.at.Path, before, "b/"+a.at.Path, a.Bytes()))
 	} else {
 		b.WriteString(a.withoutProvenance())
@@ -234,7 +234,7 @@ func runReviewAtom(ctx context.Context, env console.Env, name, id string, asJSON
 	if i < 0 {
 		return verb.Refuse("state", "review %s: %s is not an atom of the proposal; odd review %[1]s --stat lists its atoms", t.ID, id)
 	}
-	texts, err := citedBy(v, atoms[i], repo.OID(p.Base))
+	texts, err := citedBy(v.Repo, atoms[i], repo.OID(p.Base))
 	if err != nil {
 		return err
 	}
@@ -247,16 +247,16 @@ func runReviewAtom(ctx context.Context, env console.Env, name, id string, asJSON
 			Cited  []citation `json:"cited"`
 		}{atoms[i].at, atoms[i].ID, atoms[i].effectWord(), string(atoms[i].Bytes()), texts})
 	}
-	shown := atomBeside(v, atoms[i], texts)
+	shown := atomBeside(v.Repo, atoms[i], texts)
 	if env.Terminal {
 		shown = env.FoldedProse(shown)
 	}
 	if _, err = io.WriteString(env.Stdout, console.DiffText(env, shown)); err != nil || !env.Terminal || land.MayDecide(ctx, v.Clone, "review") != nil {
 		return err
 	}
-	w, _, err := readWalk(v, p) // a person at a terminal saw it
+	w, _, err := readWalk(v.Repo, p) // a person at a terminal saw it
 	if _, seen := w.Of(atoms[i].at); err != nil || seen {
 		return err
 	}
-	return keepWalk(v, t.ID, w.With(review.Decided{Path: atoms[i].at, ID: atoms[i].ID}))
+	return keepWalk(v.Repo, t.ID, w.With(review.Decided{Path: atoms[i].at, ID: atoms[i].ID}))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/cmd/internal/ops"
@@ -47,7 +48,7 @@ type ChangeCard struct {
 // ReadJudgement returns what t's op was judged on, which waits with the proposal or landed
 // it; nil where the proposal holds atoms alone.
 func ReadJudgement(v *workspace.Board, t board.Task, landed *pipeline.Op) (*ChangeCard, error) {
-	s, ok, err := findWaiting(v, t)
+	s, ok, err := findWaiting(v.State, t)
 	if err != nil || !ok && landed == nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func ReadJudgement(v *workspace.Board, t board.Task, landed *pipeline.Op) (*Chan
 		j.Landed = landedOn(o)
 	}
 	j.Op, j.Tier, j.Mended = o.ID, o.Fact(pipeline.FactTier), o.Fact(pipeline.FactMended)
-	b, ok := ops.KeptFile(v, o, "op.json")
+	b, ok := ops.KeptFile(v.Repo, o, "op.json")
 	d, err := pipeline.ReadDossier(b)
 	if !ok || err != nil || d.Op != o.ID {
 		j.Lost = true
@@ -151,7 +152,7 @@ func runEmission(ctx context.Context, env console.Env, name string, asJSON bool)
 	if err != nil {
 		return err
 	}
-	last, err := lastAttempt(v, t)
+	last, err := lastAttempt(v.State, t)
 	switch {
 	case err != nil:
 		return err
@@ -165,7 +166,7 @@ func runEmission(ctx context.Context, env console.Env, name string, asJSON bool)
 	}
 	t.Attempts = last.number
 	file := path.Join(drain.ArtifactDir(t), "emission.md")
-	b, err := readKept(v, last.kept, file)
+	b, err := readKept(v.Repo, last.kept, file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return verb.Refuse("state", "review --emission %s: the agent printed nothing in attempt %d; odd task show %[1]s tells how it ended", t.ID, last.number)
@@ -180,11 +181,11 @@ func runEmission(ctx context.Context, env console.Env, name string, asJSON bool)
 }
 
 // readKept reads a file of the tree that a run kept; the tree "" has none.
-func readKept(v *workspace.Board, tree repo.OID, file string) ([]byte, error) {
+func readKept(r *repo.Repo, tree repo.OID, file string) ([]byte, error) {
 	if tree == "" {
 		return nil, fs.ErrNotExist
 	}
-	kept, err := v.Repo.Tree(tree)
+	kept, err := r.Tree(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -202,8 +203,8 @@ type attempt struct {
 
 // lastAttempt returns the attempt at t that ended last, with its result or as that of a dead run;
 // its run is "" where none did.
-func lastAttempt(v *workspace.Board, t board.Task) (last attempt, err error) {
-	files, err := v.State.RunFiles("", func(_ string, tasks []string) bool { return slices.Contains(tasks, string(t.ID)) })
+func lastAttempt(s *state.State, t board.Task) (last attempt, err error) {
+	files, err := s.RunFiles("", func(_ string, tasks []string) bool { return slices.Contains(tasks, string(t.ID)) })
 	if err != nil {
 		return attempt{}, err
 	}

@@ -28,18 +28,19 @@ import (
 	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
 )
 
 // walkFile returns where this clone keeps what its user decided about the proposals of a task.
-func walkFile(v *workspace.Board, t okf.ID) (string, error) {
-	dir, err := v.Repo.Room("review")
+func walkFile(r *repo.Repo, t okf.ID) (string, error) {
+	dir, err := r.Room("review")
 	return filepath.Join(dir, fmt.Sprintf("%x.json", sha256.Sum256([]byte(t)))), err
 }
 
 // readWalk returns what this clone's user saw and decided about p, and how many decisions about an
 // older proposal no longer count.
-func readWalk(v *workspace.Board, p review.Proposal) (w review.Walk, dropped int, err error) {
-	name, err := walkFile(v, p.Task)
+func readWalk(r *repo.Repo, p review.Proposal) (w review.Walk, dropped int, err error) {
+	name, err := walkFile(r, p.Task)
 	if err != nil {
 		return w, 0, err
 	}
@@ -55,8 +56,8 @@ func readWalk(v *workspace.Board, p review.Proposal) (w review.Walk, dropped int
 }
 
 // keepWalk keeps what was decided, so that the person may go on later.
-func keepWalk(v *workspace.Board, t okf.ID, w review.Walk) error {
-	name, err := walkFile(v, t)
+func keepWalk(r *repo.Repo, t okf.ID, w review.Walk) error {
+	name, err := walkFile(r, t)
 	if err != nil {
 		return err
 	}
@@ -68,8 +69,8 @@ func keepWalk(v *workspace.Board, t okf.ID, w review.Walk) error {
 }
 
 // forgetWalk drops what was decided, which an approval has done.
-func forgetWalk(v *workspace.Board, t okf.ID) {
-	if name, err := walkFile(v, t); err == nil {
+func forgetWalk(r *repo.Repo, t okf.ID) {
+	if name, err := walkFile(r, t); err == nil {
 		_ = os.Remove(name)
 	}
 }
@@ -78,7 +79,7 @@ func forgetWalk(v *workspace.Board, t okf.ID) {
 // says so before they confirm, or that it is forgotten; "" where they decided nothing. What is
 // undecided is refused, and so are flags that decide the same again.
 func takeWalk(v *workspace.Board, p review.Proposal, o *approval, at *LandingSite) (string, error) {
-	w, dropped, err := readWalk(v, p)
+	w, dropped, err := readWalk(v.Repo, p)
 	n, all := w.Count(""), len(ProposedAtoms(v, p))
 	switch {
 	case o.noWalk && n > 0:
@@ -132,7 +133,7 @@ func runReviewEach(ctx context.Context, env console.Env, name string) error {
 	defer tty.Close()
 	w.tty, w.in = tty, bufio.NewReader(tty)
 	var dropped int
-	if w.walk, dropped, err = readWalk(v, p); err != nil {
+	if w.walk, dropped, err = readWalk(v.Repo, p); err != nil {
 		return err
 	}
 	if dropped > 0 {
@@ -189,7 +190,7 @@ func (w *walker) takeRest() error {
 		d.ID, d.Take = a.ID, review.Accept
 		w.walk = w.walk.With(d)
 	}
-	return keepWalk(w.Board, w.Task, w.walk)
+	return keepWalk(w.Board.Repo, w.Task, w.walk)
 }
 
 // askAll asks about the undecided atoms; where all are decided, about all again. It ends when
@@ -309,11 +310,11 @@ func soFar(d review.Decided) string {
 // showAtom shows an atom beside its sources, and notes that it was shown.
 func (w *walker) showAtom(i int) error {
 	a := w.atoms[i]
-	texts, err := citedBy(w.Board, a, repo.OID(w.Base))
+	texts, err := citedBy(w.Board.Repo, a, repo.OID(w.Base))
 	if err != nil {
 		return err
 	}
-	w.writeTTY("\n%s\n", atomBeside(w.Board, a, texts))
+	w.writeTTY("\n%s\n", atomBeside(w.Board.Repo, a, texts))
 	d, _ := w.walk.Of(a.at)
 	if d.Edited != nil {
 		w.writeTTY("your edit:\n%s\n", diff.Diff("proposed", a.Bytes(), "edited", d.Edited))
@@ -328,7 +329,7 @@ func (w *walker) showAtom(i int) error {
 // keepDecision keeps what the person saw or decided.
 func (w *walker) keepDecision(d review.Decided) error {
 	w.walk = w.walk.With(d)
-	return keepWalk(w.Board, w.Task, w.walk)
+	return keepWalk(w.Board.Repo, w.Task, w.walk)
 }
 
 // editAtom has the person change the file of an atom; what it was decided counts no more.
@@ -372,7 +373,7 @@ func (w *walker) giveToRole(ctx context.Context, a ProposedAtom, d review.Decide
 		return d, err
 	}
 	prompt := "which role? "
-	switch roles := workspace.RolesOf(g); {
+	switch roles := persona.Roles(g); {
 	case w.owner != "":
 		prompt = fmt.Sprintf("which role [%s]? ", w.owner)
 	case len(roles) > 0 && len(roles) <= fewRoles:
@@ -384,7 +385,7 @@ func (w *walker) giveToRole(ctx context.Context, a ProposedAtom, d review.Decide
 			return d, err
 		}
 		role = cmp.Or(role, w.owner)
-		if why = workspace.WhyNoRole(g, role); why != "" && role == "q" { // also where the terminal ended
+		if why = persona.WhyNoRole(g, role); why != "" && role == "q" { // also where the terminal ended
 			return d, errors.New("no role is named, so nothing is decided")
 		} else if why != "" {
 			w.writeTTY("%s; q goes back\n", why)
@@ -400,7 +401,7 @@ func (w *walker) giveToRole(ctx context.Context, a ProposedAtom, d review.Decide
 
 // loadEdited loads the bundle of the proposal with b in place of an atom's file.
 func (w *walker) loadEdited(ctx context.Context, a ProposedAtom, b []byte) (*okf.Graph, []okf.Problem, error) {
-	files, err := land.TreeWith(ctx, w.Board, repo.OID(w.Commit), repo.Changes{a.at.Path: b})
+	files, err := land.TreeWith(ctx, w.Board.Repo, repo.OID(w.Commit), repo.Changes{a.at.Path: b})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,11 +21,11 @@ import (
 
 // findWaiting returns the op that waits with what t proposes. Most tasks have none: an op is
 // a change to files that are no atoms.
-func findWaiting(v *workspace.Board, t board.Task) (pipeline.Story, bool, error) {
+func findWaiting(s *state.State, t board.Task) (pipeline.Story, bool, error) {
 	if t.Result.Commit == "" {
 		return pipeline.Story{}, false, nil
 	}
-	return v.State.Waiting(string(t.ID), t.Result.Commit)
+	return s.Waiting(string(t.ID), t.Result.Commit)
 }
 
 // findDecidable returns the op that a person's word about p is the ending of, nil for none. It is refused
@@ -36,7 +36,7 @@ func findDecidable(ctx context.Context, v *workspace.Board, t board.Task, p revi
 	if err != nil {
 		return nil, err
 	}
-	s, ok, err := findWaiting(v, t)
+	s, ok, err := findWaiting(v.State, t)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +76,13 @@ func checkJudged(ctx context.Context, v *workspace.Board, t board.Task, p review
 	}
 	if rules := risk.Rules(v.Repo, repo.OID(p.Base), t, v.Config); rules != o.Fact(pipeline.FactRules) {
 		return verb.Refuse("rules", "%s: the rules changed since it was checked (the task's paths, odd.toml or odd itself; hash %s, now %s); %s",
-			t.ID, console.ShortID(repo.OID(o.Fact(pipeline.FactRules))), console.ShortID(repo.OID(rules)), wayOut(v, p))
+			t.ID, console.ShortID(repo.OID(o.Fact(pipeline.FactRules))), console.ShortID(repo.OID(rules)), wayOut(v.Repo, p))
 	}
 	l := newLanding(v, t, p, at)
 	l.Made = o.Made()
 	why, err := drain.Rejudge(ctx, v.Repo, l, o.Fact(pipeline.FactTier))
 	if err == nil && len(why) > 0 {
-		return verb.Refuse("moved", "%s: the files changed since it was checked, and now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), makeAgain(v, p))
+		return verb.Refuse("moved", "%s: the files changed since it was checked, and now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), makeAgain(v.Repo, p))
 	}
 	return err
 }
@@ -108,29 +108,29 @@ func checkApproval(ctx context.Context, v *workspace.Board, t board.Task, p revi
 	defer pr.ClearLine()
 	c, err := drain.Check(ctx, v.Repo, newLanding(v, t, p, at), drain.Bench{Temp: v.Env.Temp, Cage: v.Env.Cage, Environ: v.Env.Environ, Run: o.ID, Now: v.Env.Now, Say: pr.SetLine})
 	if err == nil && c.Why != "" {
-		return c, verb.Refuse(string(pipeline.VerifyFailed), "%s: the checks fail on the merged files: %s; %s", act, c.Why, makeAgain(v, p))
+		return c, verb.Refuse(string(pipeline.VerifyFailed), "%s: the checks fail on the merged files: %s; %s", act, c.Why, makeAgain(v.Repo, p))
 	}
 	return c, err
 }
 
 // wayOut returns what a person does with a proposal that cannot land as it was judged.
-func wayOut(v *workspace.Board, p review.Proposal) string {
-	if !isChange(v, p) {
+func wayOut(r *repo.Repo, p review.Proposal) string {
+	if !isChange(r, p) {
 		return fmt.Sprintf("odd review --refresh %s checks it again on the current files, odd reject %[1]s --reason \"why\" turns it down", p.Task)
 	}
 	return fmt.Sprintf("odd review --refresh %s merges it with the current files and checks it again, odd reject %[1]s --retry --reason \"why\" has it made anew", p.Task)
 }
 
 // makeAgain returns what a person does with a proposal that would not pass again either.
-func makeAgain(v *workspace.Board, p review.Proposal) string {
-	if !isChange(v, p) {
-		return wayOut(v, p)
+func makeAgain(r *repo.Repo, p review.Proposal) string {
+	if !isChange(r, p) {
+		return wayOut(r, p)
 	}
 	return fmt.Sprintf("odd reject %s --retry --reason \"why\" has it made anew on the current files", p.Task)
 }
 
-func isChange(v *workspace.Board, p review.Proposal) bool {
-	c, err := v.Repo.Commit(repo.OID(p.Commit))
+func isChange(r *repo.Repo, p review.Proposal) bool {
+	c, err := r.Commit(repo.OID(p.Commit))
 	return err == nil && len(c.Trailer("Odd-Op")) > 0
 }
 
@@ -158,7 +158,7 @@ func concludeOp(v *workspace.Board, ch repo.Changes, o *pipeline.Op, r pipeline.
 // endWaiting concludes the op that waits with t's proposal, however its records stand, and
 // returns its id, "" for none: a person's no needs no more than that it can be told.
 func endWaiting(v *workspace.Board, ch repo.Changes, t board.Task, r pipeline.Reason, note string) (id string, err error) {
-	s, ok, err := findWaiting(v, t)
+	s, ok, err := findWaiting(v.State, t)
 	if err != nil || !ok {
 		return "", err
 	}

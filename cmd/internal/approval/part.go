@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/history"
@@ -169,7 +170,7 @@ func approvedFiles(v *workspace.Board, t board.Task, p takenPart, verify review.
 	if err != nil {
 		return nil, err
 	}
-	atoms := atomsOf(v, tree, p.Proposal)
+	atoms := atomsOf(v.Config, tree, p.Proposal)
 	maps.Copy(atoms, p.edits)
 	files, err := review.Approve(t, v.RepoPath(t.Path), atoms, verify, h, v.Env.Now())
 	if err != nil {
@@ -195,9 +196,9 @@ func verifiedBlobs(v *workspace.Board, p review.Proposal, marks review.Verify, f
 }
 
 // atomsOf reads the proposal's atoms from the merged tree.
-func atomsOf(v *workspace.Board, merged fs.FS, p review.Proposal) review.Files {
+func atomsOf(cfg config.Config, merged fs.FS, p review.Proposal) review.Files {
 	out := review.Files{}
-	for _, w := range p.Atoms(v.Config.Root) {
+	for _, w := range p.Atoms(cfg.Root) {
 		if b, err := fs.ReadFile(merged, w.Path); err == nil {
 			out[w.Path] = b
 		}
@@ -206,11 +207,11 @@ func atomsOf(v *workspace.Board, merged fs.FS, p review.Proposal) review.Files {
 }
 
 // restorePaths returns the tree with the given paths as they are in the commit at.
-func restorePaths(ctx context.Context, v *workspace.Board, tree repo.OID, paths []review.Path, at repo.OID) (repo.OID, error) {
+func restorePaths(ctx context.Context, r *repo.Repo, tree repo.OID, paths []review.Path, at repo.OID) (repo.OID, error) {
 	if len(paths) == 0 {
 		return tree, nil
 	}
-	before, err := v.Repo.Tree(at)
+	before, err := r.Tree(at)
 	if err != nil {
 		return "", err
 	}
@@ -221,17 +222,17 @@ func restorePaths(ctx context.Context, v *workspace.Board, tree repo.OID, paths 
 			ch[w.Path] = b
 		}
 	}
-	return v.Repo.WriteTree(ctx, tree, ch)
+	return r.WriteTree(ctx, tree, ch)
 }
 
 // approvedTree returns the tree of an approval on a review branch: the proposal's, with what
 // is left out as it was before it.
-func approvedTree(ctx context.Context, v *workspace.Board, p takenPart) (repo.OID, error) {
-	tree, err := v.Repo.TreeOID(repo.OID(p.Commit), "")
+func approvedTree(ctx context.Context, r *repo.Repo, p takenPart) (repo.OID, error) {
+	tree, err := r.TreeOID(repo.OID(p.Commit), "")
 	if err != nil {
 		return "", err
 	}
-	return restorePaths(ctx, v, tree, p.paths, repo.OID(p.Base))
+	return restorePaths(ctx, r, tree, p.paths, repo.OID(p.Base))
 }
 
 // readPartTaken returns what the approval c takes of p, by its trailers, with the bytes that
@@ -247,7 +248,7 @@ func readPartTaken(ctx context.Context, v *workspace.Board, c repo.Commit, p rev
 	if take, err = takePart(v, p, left, review.Files{}); err != nil {
 		return takenPart{}, false, nil // it leaves out all, or one twice
 	}
-	tree, err := approvedTree(ctx, v, take)
+	tree, err := approvedTree(ctx, v.Repo, take)
 	if err != nil || tree == c.Tree {
 		return take, err == nil, err
 	}

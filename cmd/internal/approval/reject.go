@@ -190,7 +190,7 @@ func findForbidden(v *workspace.Board, reason string) []string {
 
 // indexAdded adds to ch the indexes that list the atom that ch adds.
 func indexAdded(ctx context.Context, v *workspace.Board, ch repo.Changes, atom string) error {
-	merged, err := land.TreeWith(ctx, v, v.Tip, repo.Changes{atom: ch[atom]})
+	merged, err := land.TreeWith(ctx, v.Repo, v.Tip, repo.Changes{atom: ch[atom]})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -94,7 +95,7 @@ func runQueue(ctx context.Context, env console.Env, asJSON bool) error {
 		}
 		list = append(list, p)
 		has := runs.DescribeCounts(p.Counts, len(p.Paths)-len(p.Atoms(v.Config.Root)))
-		if w, _, err := readWalk(v, p); err == nil && w.Count("") > 0 {
+		if w, _, err := readWalk(v.Repo, p); err == nil && w.Count("") > 0 {
 			has += fmt.Sprintf("; %d of %d decided", w.Count(""), len(p.Atoms(v.Config.Root)))
 		}
 		rows = append(rows, []string{string(t.ID), has, "$" + budget.MicroUSD(p.Cost).String(), p.Branch, console.TitleCell(t.Title)})
@@ -184,13 +185,13 @@ func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	if err := readHands(ctx, v, p, proposed); err != nil {
 		return "", err
 	}
-	files, err := fileList(ctx, v, p, proposed)
+	files, err := fileList(ctx, v.Repo, p, proposed)
 	if err != nil {
 		return "", err
 	}
 	b := &console.Card{Wide: 12}
 	b.Line("task", "%s  %s", t.ID, t.Title)
-	b.Line("proposes", "%s", runs.InWords(p, v.Config.Root))
+	b.Line("proposes", "%s", inWords(p, v.Config.Root))
 	atoms := atomList(proposed)
 	for _, l := range atoms[:min(most, len(atoms))] {
 		b.Line(l[0], "%s", l[1])
@@ -306,8 +307,8 @@ func addSession(b *console.Card, c *review.Contract) {
 // fileList returns the proposal's files but for its atoms, a line each: how many lines each
 // gains and loses, the kind of change, the path. Those with the most changed lines come
 // first.
-func fileList(ctx context.Context, v *workspace.Board, p review.Proposal, atoms []ProposedAtom) ([]string, error) {
-	all, err := v.Repo.ChangedLines(ctx, repo.OID(p.Base), repo.OID(p.Commit))
+func fileList(ctx context.Context, r *repo.Repo, p review.Proposal, atoms []ProposedAtom) ([]string, error) {
+	all, err := r.ChangedLines(ctx, repo.OID(p.Base), repo.OID(p.Commit))
 	if err != nil {
 		return nil, err
 	}
@@ -351,4 +352,25 @@ func runRefresh(ctx context.Context, env console.Env, name string, asJSON bool) 
 		return console.PrintJSON(env, out)
 	}
 	return runs.PrintReport(env, drain.Report{Tasks: []drain.Outcome{out}})
+}
+
+// inWords is runs.DescribeCounts for the card, where the reader does not know yet what is counted.
+func inWords(p review.Proposal, root string) string {
+	var parts []string
+	for _, e := range slices.Sorted(maps.Keys(p.Counts)) {
+		atoms := map[string]string{"added": "new atom", "updated": "changed atom", "unchanged": "unchanged atom"}[e]
+		if e == "declined" {
+			parts = append(parts, fmt.Sprintf("%d declined before", p.Counts[e]))
+			continue
+		}
+		if atoms == "" {
+			parts = append(parts, fmt.Sprintf("%d kept out (%s)", p.Counts[e], e))
+			continue
+		}
+		parts = append(parts, console.CountNoun(p.Counts[e], atoms))
+	}
+	if files := len(p.Paths) - len(p.Atoms(root)); files > 0 {
+		parts = append(parts, console.CountNoun(files, "changed file"))
+	}
+	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }

@@ -253,7 +253,7 @@ func whyNotMerged(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	}
 	at := tip
 	if in {
-		m, err := mergeOf(ctx, v, a.OID, tip)
+		m, err := mergeOf(ctx, v.Repo, a.OID, tip)
 		if err != nil {
 			return "", err
 		}
@@ -262,7 +262,7 @@ func whyNotMerged(ctx context.Context, v *workspace.Board, t board.Task, p revie
 		if len(m.Parents) > 1 {
 			from = m.Parents[0]
 		}
-		if _, extra, err := broughtBy(ctx, v, p, from, m); err != nil || extra != "" {
+		if _, extra, err := broughtBy(ctx, v.Repo, p, from, m); err != nil || extra != "" {
 			return extra, err
 		}
 	} else if landed, extra, err := findSquash(ctx, v, p, tip); err != nil || landed || extra != "" {
@@ -305,13 +305,13 @@ func wasHeld(ctx context.Context, v *workspace.Board, p review.Proposal, tip rep
 }
 
 // mergeOf returns the commit on the first-parent line of tip that brought oid in.
-func mergeOf(ctx context.Context, v *workspace.Board, oid, tip repo.OID) (repo.Commit, error) {
+func mergeOf(ctx context.Context, r *repo.Repo, oid, tip repo.OID) (repo.Commit, error) {
 	for {
-		c, err := v.Repo.Commit(tip)
+		c, err := r.Commit(tip)
 		if err != nil || len(c.Parents) == 0 || c.OID == oid {
 			return c, err
 		}
-		before, err := v.Repo.Ancestor(ctx, oid, c.Parents[0])
+		before, err := r.Ancestor(ctx, oid, c.Parents[0])
 		if err != nil || !before {
 			return c, err
 		}
@@ -321,8 +321,8 @@ func mergeOf(ctx context.Context, v *workspace.Board, oid, tip repo.OID) (repo.C
 
 // broughtBy reports whether a commit, compared with from, made every path of p as it was approved, and
 // says which other path it changes.
-func broughtBy(ctx context.Context, v *workspace.Board, p review.Proposal, from repo.OID, c repo.Commit) (all bool, extra string, err error) {
-	changes, err := v.Repo.Diff(ctx, from, c.OID)
+func broughtBy(ctx context.Context, r *repo.Repo, p review.Proposal, from repo.OID, c repo.Commit) (all bool, extra string, err error) {
+	changes, err := r.Diff(ctx, from, c.OID)
 	if err != nil {
 		return false, "", err
 	}
@@ -348,7 +348,7 @@ func findSquash(ctx context.Context, v *workspace.Board, p review.Proposal, tip 
 		if len(c.Parents) != 1 || strings.EqualFold(c.Committer.Email, v.Config.AgentEmail) {
 			continue
 		}
-		all, more, err := broughtBy(ctx, v, p, c.Parents[0], c)
+		all, more, err := broughtBy(ctx, v.Repo, p, c.Parents[0], c)
 		if err != nil || all && more == "" {
 			return err == nil, "", err
 		}

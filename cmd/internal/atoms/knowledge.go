@@ -78,7 +78,7 @@ func confirmVerb(env console.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := land.CheckDecider(c.Context, w, "knowledge confirm", land.PersonPlace(w)); err != nil {
+			if _, err := land.CheckDecider(c.Context, w.Repo, "knowledge confirm", land.PersonPlace(w)); err != nil {
 				return err
 			}
 			b, a, err := workspace.ReadAtom(c, env, c.Args().First())

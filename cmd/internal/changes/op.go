@@ -109,7 +109,7 @@ func runOpShow(c *cli.Context, env console.Env, v *workspace.Board, s pipeline.S
 		}
 		out.Phases = append(out.Phases, opPhase{p.Phase, console.FormatTime(p.Started), p.Elapsed().Milliseconds(), p.Spent, p.Note})
 	}
-	out.Failed, out.Output = ops.ReadFailure(v, o.Run, o.ID)
+	out.Failed, out.Output = ops.ReadFailure(v.Repo, o.Run, o.ID)
 	return console.ShowPage(env, c.Bool("json"), out, out.opCard())
 }
 
@@ -148,7 +148,7 @@ func (s opShown) opCard() string {
 
 func runOpDiff(c *cli.Context, env console.Env, v *workspace.Board, s pipeline.Story) error {
 	o := s.Op()
-	b, err := patchOf(c.Context, v, o)
+	b, err := patchOf(c.Context, v.Repo, o)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func runOpDiff(c *cli.Context, env console.Env, v *workspace.Board, s pipeline.S
 
 // patchOf returns what an op would have changed: its commit against its base, or where
 // it made none what the run kept of its candidate.
-func patchOf(ctx context.Context, v *workspace.Board, o pipeline.Op) ([]byte, error) {
+func patchOf(ctx context.Context, r *repo.Repo, o pipeline.Op) ([]byte, error) {
 	base, made := repo.OID(o.Fact(pipeline.FactBase)), repo.OID(o.Fact(pipeline.FactCandidate))
 	if len(o.Moved) > 0 {
 		made = repo.OID(o.Moved[0].New)
@@ -166,11 +166,11 @@ func patchOf(ctx context.Context, v *workspace.Board, o pipeline.Op) ([]byte, er
 	if made == "" {
 		return nil, verb.Refuse("no-candidate", "op diff %s: it ended before the agent delivered a change; odd op show %[1]s says why", o.ID)
 	}
-	b, err := v.Repo.Patch(ctx, base, made)
+	b, err := r.Patch(ctx, base, made)
 	if err == nil {
 		return b, nil
 	}
-	if kept, ok := ops.KeptFile(v, o, "op.patch"); ok {
+	if kept, ok := ops.KeptFile(r, o, "op.patch"); ok {
 		return kept, nil
 	}
 	return nil, verb.Refuse("artifacts", "op diff %s: the commit %s is no longer in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*' to look for it in run %s", o.ID, console.ShortID(made), o.Run)
@@ -223,7 +223,7 @@ func hangBelow(nodes []pipeline.Node, commit string, below pipeline.Node) {
 
 func runOpPrompt(c *cli.Context, env console.Env, v *workspace.Board, s pipeline.Story) error {
 	o := s.Op()
-	all, err := ops.ReadPrompts(v, o)
+	all, err := ops.ReadPrompts(v.Repo, o)
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func runOpCancel(c *cli.Context, env console.Env) error {
 			}
 		}
 	}
-	if b, ok := ops.FindBeat(v, name); ok && ops.IsDraining(v) {
+	if b, ok := ops.FindBeat(v, name); ok && ops.IsDraining(v.Repo) {
 		h, err := land.Confirm(c.Context, v.Clone, "", "op cancel "+b.Op, b.Task, o.Yes)
 		if err != nil {
 			return err

@@ -52,7 +52,7 @@ func runDecay(c *cli.Context, env console.Env, w *workspace.Clone) error {
 			return nil, "", err
 		}
 		var ch repo.Changes
-		if ch, done, err = appendProposals(v, m.Slow.Buffer, overdue, proposalsFile(w, name), gate.MaxPerDrain); err != nil {
+		if ch, done, err = appendProposals(v, m.Slow.Buffer, overdue, proposalsFile(w.Env, name), gate.MaxPerDrain); err != nil {
 			return nil, "", err
 		}
 		var says strings.Builder
@@ -69,7 +69,7 @@ func runDecay(c *cli.Context, env console.Env, w *workspace.Clone) error {
 		ch[v.RepoPath(again.Path)] = again.Bytes()
 		return ch, msg, nil
 	}
-	if _, err := land.WriteOrStage(w, c, land.AsPerson, build); err != nil {
+	if _, err := land.WriteOrStage(c, w, land.AsPerson, build); err != nil {
 		return err
 	}
 	if c.Bool("dry-run") {
@@ -135,7 +135,7 @@ func newRereadTask(ctx context.Context, v *workspace.Board) (okf.Atom, error) {
 			role = t.Role
 		}
 	}
-	return tasks.NewTask(v, board.Filing{Title: "Read changed documents", Kind: "extract", Role: role, Inputs: docs, By: "odd/" + console.Version(), At: v.Env.Now(),
+	return tasks.NewTask(v.Graph, board.Filing{Title: "Read changed documents", Kind: "extract", Role: role, Inputs: docs, By: "odd/" + console.Version(), At: v.Env.Now(),
 		Description: "Bring the atoms up to date whose sources no longer have the text that they cite.", Body: filed})
 }
 

@@ -61,7 +61,7 @@ func onSlowLoop(env console.Env, run func(*cli.Context, console.Env, *workspace.
 	})
 }
 
-// slowLoop reads the slow loop of the view as it stands there, and whether its
+// slowLoop reads the slow loop of the board as it stands there, and whether its
 // files are the committed ones.
 func slowLoop(ctx context.Context, v *workspace.Board) (overview.SlowLoop, error) {
 	dirty, err := v.Repo.Dirty(ctx, v.RepoPath("governance"))

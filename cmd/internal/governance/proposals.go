@@ -125,8 +125,8 @@ func readBuffer(v *workspace.Board) (gate.Buffer, error) {
 }
 
 // proposalsFile returns the file in which a person proposes and disposes today, below the bundle root.
-func proposalsFile(w *workspace.Clone, name string) string {
-	return "proposals/" + strings.TrimSuffix(path.Base(journals.JournalDay(w, name)), ".tsv") + ".jsonl"
+func proposalsFile(env console.Env, name string) string {
+	return "proposals/" + strings.TrimSuffix(path.Base(journals.JournalDay(env, name)), ".tsv") + ".jsonl"
 }
 
 // oneProposal finds a proposal by its id, or by the beginning of it where no
@@ -180,7 +180,7 @@ func runProposalsAdd(c *cli.Context, env console.Env) error {
 	var done gate.Proposal
 	oid, err := land.Write(c.Context, v.Clone, land.AsPerson, func(v *workspace.Board) (repo.Changes, string, error) {
 		var ch repo.Changes
-		if ch, done, err = appendProposal(c.Context, v, p, proposalsFile(v.Clone, name)); err != nil {
+		if ch, done, err = appendProposal(c.Context, v, p, proposalsFile(v.Clone.Env, name)); err != nil {
 			return nil, "", err
 		}
 		return ch, land.Message("proposals: add "+done.ID, done.Reason, "Odd-By", by), nil
@@ -267,7 +267,7 @@ func runProposalsReject(c *cli.Context, env console.Env) error {
 		return err
 	}
 	o := gate.Disposition{ID: c.Args().First(), TS: env.Now(), By: by, Decision: gate.Rejected, Reason: c.String("reason")}
-	b, _, err := appendDisposition(v, &o, proposalsFile(v.Clone, name)) // what is refused is refused before a person is asked
+	b, _, err := appendDisposition(v, &o, proposalsFile(v.Clone.Env, name)) // what is refused is refused before a person is asked
 	if err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func runProposalsReject(c *cli.Context, env console.Env) error {
 		}
 	}
 	oid, err := land.Write(ctx, v.Clone, land.AsPerson, func(v *workspace.Board) (repo.Changes, string, error) {
-		_, ch, err := appendDisposition(v, &o, proposalsFile(v.Clone, name))
+		_, ch, err := appendDisposition(v, &o, proposalsFile(v.Clone.Env, name))
 		return ch, land.Message("proposals: reject "+o.ID, o.Reason, "Odd-Disposed", o.ID, "Odd-By", o.By), err
 	})
 	if err != nil {

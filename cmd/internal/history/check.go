@@ -196,7 +196,7 @@ func checkResult(g *okf.Graph, found []okf.Problem) checkReport {
 			r.Notes++
 		}
 	}
-	r.Status = verb.StatusOf(r.Errors)
+	r.Status = report.Status(r.Errors)
 	return r
 }
 

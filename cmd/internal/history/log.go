@@ -71,7 +71,7 @@ func runLog(c *cli.Context, env console.Env) error {
 	}
 	for i, e := range told {
 		if e.op != "" {
-			_, told[i].Output = ops.ReadFailure(v, e.Run, e.op)
+			_, told[i].Output = ops.ReadFailure(v.Repo, e.Run, e.op)
 		}
 	}
 	if len(told) == 0 && noTask != nil { // a deleted one has events

@@ -111,7 +111,7 @@ type historyResult struct {
 }
 
 func newHistoryResult(result verify.Report) historyResult {
-	return historyResult{verb.StatusOf(len(result.Findings)), result}
+	return historyResult{report.Status(len(result.Findings)), result}
 }
 
 // Open opens the repository whose history is to be judged, and refuses where

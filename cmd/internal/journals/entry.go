@@ -39,8 +39,8 @@ func CommitEntry(c *cli.Context, env console.Env, act string, person bool, build
 	if err != nil {
 		return "", 0, err
 	}
-	who := Writer{by, env.Now().UTC().Format(time.RFC3339), JournalDay(w, cmp.Or(c.String("slug"), name))}
-	oid, err = land.WriteOrStage(w, c, land.AsPerson, func(v *workspace.Board) (repo.Changes, string, error) {
+	who := Writer{by, env.Now().UTC().Format(time.RFC3339), JournalDay(w.Env, cmp.Or(c.String("slug"), name))}
+	oid, err = land.WriteOrStage(c, w, land.AsPerson, func(v *workspace.Board) (repo.Changes, string, error) {
 		act, err := build(v, who)
 		if err != nil {
 			return nil, "", err

@@ -264,6 +264,6 @@ func (p poleFinder) poleState(pole journal.Pole) string {
 }
 
 // JournalDay returns the journal file of name today, below the bundle root.
-func JournalDay(w *workspace.Clone, name string) string {
-	return journal.Path(w.Env.Now(), strings.ToLower(name))
+func JournalDay(env console.Env, name string) string {
+	return journal.Path(env.Now(), strings.ToLower(name))
 }

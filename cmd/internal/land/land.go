@@ -28,7 +28,7 @@ const (
 )
 
 // WriteOrStage calls Write, or stageChanges where --no-commit asks for it; with --dry-run it only builds.
-func WriteOrStage(w *workspace.Clone, c *cli.Context, by Committer, build func(*workspace.Board) (repo.Changes, string, error)) (repo.OID, error) {
+func WriteOrStage(c *cli.Context, w *workspace.Clone, by Committer, build func(*workspace.Board) (repo.Changes, string, error)) (repo.OID, error) {
 	switch {
 	case c.Bool("dry-run"):
 		v, err := w.ReadBoard(c.Context, false)
@@ -129,15 +129,15 @@ func CommitFiles(ctx context.Context, v *workspace.Board, ch repo.Changes, msg s
 }
 
 // TreeWith returns the files of a commit with changes, which no commit has yet.
-func TreeWith(ctx context.Context, v *workspace.Board, at repo.OID, ch repo.Changes) (fs.FS, error) {
-	tree, err := v.Repo.TreeOID(at, "")
+func TreeWith(ctx context.Context, r *repo.Repo, at repo.OID, ch repo.Changes) (fs.FS, error) {
+	tree, err := r.TreeOID(at, "")
 	if err == nil {
-		tree, err = v.Repo.WriteTree(ctx, tree, ch)
+		tree, err = r.WriteTree(ctx, tree, ch)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return v.Repo.Tree(tree)
+	return r.Tree(tree)
 }
 
 // MachineIdentity returns the identity of commits that only write down what people did.

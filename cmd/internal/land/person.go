@@ -32,7 +32,7 @@ func RefuseAgent(env console.Env, verbName string) error {
 // for the typed confirmation of the act.
 func Confirm(ctx context.Context, w *workspace.Clone, about, act, want string, signed bool) (review.Human, error) {
 	at := PersonPlace(w)
-	p, err := CheckDecider(ctx, w, act, at)
+	p, err := CheckDecider(ctx, w.Repo, act, at)
 	if err != nil {
 		return review.Human{}, err
 	}
@@ -57,8 +57,8 @@ func Confirm(ctx context.Context, w *workspace.Clone, about, act, want string, s
 }
 
 // CheckDecider returns the person that git names, and refuses a place where no person decides.
-func CheckDecider(ctx context.Context, w *workspace.Clone, act string, at review.Place) (review.Person, error) {
-	who, err := w.Repo.Identity(ctx)
+func CheckDecider(ctx context.Context, r *repo.Repo, act string, at review.Place) (review.Person, error) {
+	who, err := r.Identity(ctx)
 	if err != nil {
 		return review.Person{}, err
 	}
@@ -86,7 +86,7 @@ func OpenToDecide(ctx context.Context, env console.Env, act string) (*workspace.
 
 // MayDecide is CheckDecider for the place where odd runs.
 func MayDecide(ctx context.Context, w *workspace.Clone, act string) error {
-	_, err := CheckDecider(ctx, w, act, PersonPlace(w))
+	_, err := CheckDecider(ctx, w.Repo, act, PersonPlace(w))
 	return err
 }
 
@@ -102,14 +102,14 @@ func CheckActor(ctx context.Context, w *workspace.Clone, act string, person bool
 			at.Session = ""
 		}
 	}
-	who, err := CheckDecider(ctx, w, act, at)
+	who, err := CheckDecider(ctx, w.Repo, act, at)
 	return cmp.Or(who.Name, who.Email), "human:" + who.Email, err
 }
 
 // AsPerson makes the person's commit, and where signatures are required refuses one
 // without, before any ref moves.
 func AsPerson(ctx context.Context, v *workspace.Board, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
-	if err := checkCredentials(v, parents, ch, msg); err != nil {
+	if err := checkCredentials(v.Repo, parents, ch, msg); err != nil {
 		return "", err
 	}
 	oid, err := v.Repo.PersonCommit(ctx, parents, tree, ch, msg)
@@ -131,19 +131,19 @@ func AsPerson(ctx context.Context, v *workspace.Board, parents []repo.OID, tree 
 
 // checkCredentials refuses a commit whose message, or what it adds to a file, holds a
 // credential: what odd writes for a person holds none either.
-func checkCredentials(v *workspace.Board, parents []repo.OID, ch repo.Changes, msg string) error {
+func checkCredentials(r *repo.Repo, parents []repo.OID, ch repo.Changes, msg string) error {
 	const way = "holds what looks like a credential; say it without, and revoke it if it is real; nothing was done"
 	for _, name := range slices.Sorted(maps.Keys(ch)) {
 		var before [][]byte
 		for _, p := range parents {
-			oid, _, err := v.Repo.Find(p, name)
+			oid, _, err := r.Find(p, name)
 			if err != nil {
 				return err
 			}
 			if oid == "" {
 				continue
 			}
-			b, err := v.Repo.Blob(oid)
+			b, err := r.Blob(oid)
 			if err != nil {
 				return err
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
+	"github.com/odd-cli/odd/journal/repo"
 )
 
 // Prompt is one brief of an op, as --json prints it.
@@ -27,8 +28,8 @@ type Prompt struct {
 
 // ReadPrompts returns the briefs that the run of an op kept, those of its last session
 // behind those of the sessions before it.
-func ReadPrompts(v *workspace.Board, o pipeline.Op) ([]Prompt, error) {
-	tree, dir, ok := findAttempt(v, o)
+func ReadPrompts(r *repo.Repo, o pipeline.Op) ([]Prompt, error) {
+	tree, dir, ok := findAttempt(r, o)
 	if !ok {
 		return nil, verb.Refuse("artifacts", "op prompt %s: the files of %s are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'", o.ID, o.Run)
 	}
@@ -106,8 +107,8 @@ func FindBeat(v *workspace.Board, name string) (pipeline.Beat, bool) {
 }
 
 // IsDraining reports that a drain holds the lock of this clone.
-func IsDraining(v *workspace.Board) bool {
-	unlock, err := v.Repo.LockDrain()
+func IsDraining(r *repo.Repo) bool {
+	unlock, err := r.LockDrain()
 	if err == nil {
 		_ = unlock()
 	}
@@ -117,7 +118,7 @@ func IsDraining(v *workspace.Board) bool {
 // AtWork says who works on a change of task, and what a person can do: a run that was
 // killed in another clone holds its task until the claim ends.
 func AtWork(v *workspace.Board, run, task string) string {
-	if IsDraining(v) {
+	if IsDraining(v.Repo) {
 		return fmt.Sprintf("%s is working on it; wait for it (odd op watch), or end it: odd op cancel OP --reason \"why\"", run)
 	}
 	until := "the next odd drain frees the task " + task
@@ -142,12 +143,12 @@ func Beats(v *workspace.Board) ([]pipeline.Beat, error) {
 
 // findAttempt returns the folder of an op's attempt among the files of its run; ok is false where they
 // are not here any more: artifacts of runs may be pruned.
-func findAttempt(v *workspace.Board, o pipeline.Op) (tree fs.FS, dir string, ok bool) {
-	oid, err := v.Repo.Ref("refs/odd/run/" + o.Run)
+func findAttempt(r *repo.Repo, o pipeline.Op) (tree fs.FS, dir string, ok bool) {
+	oid, err := r.Ref("refs/odd/run/" + o.Run)
 	if err != nil {
 		return nil, "", false
 	}
-	if tree, err = v.Repo.Tree(oid); err != nil {
+	if tree, err = r.Tree(oid); err != nil {
 		return nil, "", false
 	}
 	own, err := fs.Glob(tree, "*/"+o.ID)
@@ -158,8 +159,8 @@ func findAttempt(v *workspace.Board, o pipeline.Op) (tree fs.FS, dir string, ok 
 }
 
 // KeptFile returns a file that the run of an op keeps of it.
-func KeptFile(v *workspace.Board, o pipeline.Op, name string) (b []byte, ok bool) {
-	tree, dir, ok := findAttempt(v, o)
+func KeptFile(r *repo.Repo, o pipeline.Op, name string) (b []byte, ok bool) {
+	tree, dir, ok := findAttempt(r, o)
 	if !ok {
 		return nil, false
 	}
@@ -169,8 +170,8 @@ func KeptFile(v *workspace.Board, o pipeline.Op, name string) (b []byte, ok bool
 
 // ReadFailure returns the last check of an op that failed, and the last lines that it printed;
 // nothing where none did, or where the run's artifacts are not here.
-func ReadFailure(v *workspace.Board, run, op string) (check string, tail []string) {
-	b, ok := KeptFile(v, pipeline.Op{ID: op, Run: run}, "op.json")
+func ReadFailure(r *repo.Repo, run, op string) (check string, tail []string) {
+	b, ok := KeptFile(r, pipeline.Op{ID: op, Run: run}, "op.json")
 	if d, err := pipeline.ReadDossier(b); ok && err == nil {
 		c, tail, _ := d.Failing()
 		return c.Says, tail

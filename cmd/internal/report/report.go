@@ -185,3 +185,11 @@ func (f Finding) newFingerprint(before map[string]int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, before[key]))
 	return hex.EncodeToString(sum[:16])
 }
+
+// Status returns the word for a number of findings.
+func Status(bad int) string {
+	if bad > 0 {
+		return "FINDINGS"
+	}
+	return "OK"
+}

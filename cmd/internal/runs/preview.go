@@ -20,7 +20,7 @@ import (
 // that ran out; any other answer is a no.
 func ConfirmPreview(ctx context.Context, w *workspace.Clone, p drain.Preview) (by string, err error) {
 	act := fmt.Sprintf("merge the change of %s into %s without approval", p.Task, p.Target)
-	person, err := land.CheckDecider(ctx, w, act, land.PersonPlace(w))
+	person, err := land.CheckDecider(ctx, w.Repo, act, land.PersonPlace(w))
 	if err != nil {
 		return "", err
 	}

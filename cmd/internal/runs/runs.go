@@ -13,7 +13,6 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/odd-cli/odd/board/drain"
-	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
@@ -107,27 +106,6 @@ func FreeKilled(ctx context.Context, w *workspace.Clone) []okf.ID {
 		console.Talk(w.Env, "%v", err)
 	}
 	return freed
-}
-
-// InWords is DescribeCounts for the card, where the reader does not know yet what is counted.
-func InWords(p review.Proposal, root string) string {
-	var parts []string
-	for _, e := range slices.Sorted(maps.Keys(p.Counts)) {
-		atoms := map[string]string{"added": "new atom", "updated": "changed atom", "unchanged": "unchanged atom"}[e]
-		if e == "declined" {
-			parts = append(parts, fmt.Sprintf("%d declined before", p.Counts[e]))
-			continue
-		}
-		if atoms == "" {
-			parts = append(parts, fmt.Sprintf("%d kept out (%s)", p.Counts[e], e))
-			continue
-		}
-		parts = append(parts, console.CountNoun(p.Counts[e], atoms))
-	}
-	if files := len(p.Paths) - len(p.Atoms(root)); files > 0 {
-		parts = append(parts, console.CountNoun(files, "changed file"))
-	}
-	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
 // DescribeCounts returns "3 added, 1 updated, 2 files changed".

@@ -35,14 +35,14 @@ type cloneState struct {
 	killed   []string // runs whose process is gone
 }
 
-func readClone(ctx context.Context, w *workspace.Clone, root string) (here cloneState, err error) {
-	merge := sync.OnceValue(func() []string { return w.Repo.Unmerged(ctx) })
+func readClone(ctx context.Context, r *repo.Repo, root string) (here cloneState, err error) {
+	merge := sync.OnceValue(func() []string { return r.Unmerged(ctx) })
 	go merge()
-	if here.dirty, err = w.Repo.Dirty(ctx, root, "odd.toml"); err != nil {
+	if here.dirty, err = r.Dirty(ctx, root, "odd.toml"); err != nil {
 		return here, err
 	}
 	here.unmerged = merge()
-	here.killed, err = w.Repo.KilledRuns()
+	here.killed, err = r.KilledRuns()
 	return here, err
 }
 
@@ -389,7 +389,7 @@ func nextCommand(ctx context.Context, w *workspace.Clone) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	here, err := readClone(ctx, w, v.Config.Root)
+	here, err := readClone(ctx, w.Repo, v.Config.Root)
 	if err != nil {
 		return "", err
 	}

@@ -143,11 +143,11 @@ func runStatus(ctx context.Context, env console.Env, asJSON bool) error {
 	return console.ShowPage(env, asJSON, s, s.statusPage())
 }
 
-// currentAndClone returns the view of ReadCurrent and the state of this clone. git looks for
+// currentAndClone returns the board of ReadCurrent and the state of this clone. git looks for
 // edits while odd reads the commit, and those are all that odd reads of the work tree.
 func currentAndClone(ctx context.Context, w *workspace.Clone) (*workspace.Board, cloneState, error) {
 	root := w.Config.Root
-	look := sync.OnceValues(func() (cloneState, error) { return readClone(ctx, w, root) })
+	look := sync.OnceValues(func() (cloneState, error) { return readClone(ctx, w.Repo, root) })
 	go look()
 	v, err := w.ReadBoard(ctx, false)
 	here, gitErr := look()
@@ -155,7 +155,7 @@ func currentAndClone(ctx context.Context, w *workspace.Clone) (*workspace.Board,
 		return nil, here, err
 	}
 	if v.Config.Root != root { // the committed odd.toml names another
-		here, gitErr = readClone(ctx, w, v.Config.Root)
+		here, gitErr = readClone(ctx, w.Repo, v.Config.Root)
 	}
 	head, err := w.Repo.Branch()
 	if err == nil && head == v.Line.Name() && w.Repo.Root() != "" {

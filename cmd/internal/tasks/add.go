@@ -22,6 +22,7 @@ import (
 	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -95,10 +96,10 @@ func runTaskAdd(c *cli.Context, env console.Env) error {
 		if f.Goal, err = goalID(v, "task add", f.Goal); err != nil {
 			return nil, "", err
 		}
-		if err := checkNames(v, "task add", f.Kind, f.Role); err != nil {
+		if err := checkNames(v.Graph, "task add", f.Kind, f.Role); err != nil {
 			return nil, "", err
 		}
-		a, err := NewTask(v, f)
+		a, err := NewTask(v.Graph, f)
 		if err != nil {
 			return nil, "", verb.Usage("task add: %s", withoutPlace(err))
 		}
@@ -122,22 +123,22 @@ func runTaskAdd(c *cli.Context, env console.Env) error {
 
 // NewTask returns the task that f asks for. Where the task of the same title is done, and f
 // names no id, it is the next one with a number.
-func NewTask(v *workspace.Board, f board.Filing) (okf.Atom, error) {
+func NewTask(g *okf.Graph, f board.Filing) (okf.Atom, error) {
 	a, err := board.New(f)
 	title := a.ID
-	for n := 2; err == nil && f.ID != title && isDone(v, a.ID); n++ {
+	for n := 2; err == nil && f.ID != title && isDone(g, a.ID); n++ {
 		f.ID = okf.ID(fmt.Sprintf("%s-%d", title, n))
 		a, err = board.New(f)
 	}
 	return a, err
 }
 
-func isDone(v *workspace.Board, id okf.ID) bool {
-	a := v.Graph.ByID(id)
+func isDone(g *okf.Graph, id okf.ID) bool {
+	a := g.ByID(id)
 	if a == nil {
 		return false
 	}
-	t, err := board.ReadTask(v.Graph, a)
+	t, err := board.ReadTask(g, a)
 	return err == nil && t.State == board.Done
 }
 
@@ -168,7 +169,7 @@ func PreflightTask(ctx context.Context, v *workspace.Board, t board.Task) []stri
 }
 
 // checkNames refuses a kind that odd does not know and what is no role; "" is neither.
-func checkNames(v *workspace.Board, verbName, kind, role string) error {
+func checkNames(g *okf.Graph, verbName, kind, role string) error {
 	if kind != "" && !slices.Contains(board.Kinds(), kind) {
 		way := "use one of " + strings.Join(board.Kinds(), ", ")
 		if near := okf.Nearest(kind, board.Kinds()); near != "" {
@@ -176,7 +177,7 @@ func checkNames(v *workspace.Board, verbName, kind, role string) error {
 		}
 		return verb.Usage("%s: unknown kind %q; %s", verbName, kind, way)
 	}
-	if why := workspace.WhyNoRole(v.Graph, role); role != "" && why != "" {
+	if why := persona.WhyNoRole(g, role); role != "" && why != "" {
 		return verb.Usage("%s: %s", verbName, why)
 	}
 	return nil
@@ -241,7 +242,7 @@ func runTaskEdit(c *cli.Context, env console.Env, name string) error {
 		if t, err = v.FindTask(name); err != nil {
 			return nil, "", err
 		}
-		if err := checkNames(v, "task edit", c.String("kind"), c.String("role")); err != nil {
+		if err := checkNames(v.Graph, "task edit", c.String("kind"), c.String("role")); err != nil {
 			return nil, "", err
 		}
 		switch t.State {

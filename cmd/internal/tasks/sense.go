@@ -111,7 +111,7 @@ func runSense(c *cli.Context, env console.Env, w *workspace.Clone) error {
 	if c.Bool("dry-run") {
 		did = "to file"
 	}
-	oid, err := land.WriteOrStage(w, c, land.AsMachine, build)
+	oid, err := land.WriteOrStage(c, w, land.AsMachine, build)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func readFindings(ctx context.Context, v *workspace.Board, files []string, spec 
 		out = append(out, more...)
 	}
 	if len(files) > 0 {
-		if out, err = readReports(v, files); err != nil {
+		if out, err = readReports(v.Env, files); err != nil {
 			return nil, err
 		}
 	}
@@ -201,10 +201,10 @@ func readFindings(ctx context.Context, v *workspace.Board, files []string, spec 
 	return out, nil
 }
 
-func readReports(v *workspace.Board, files []string) ([]sense.Finding, error) {
+func readReports(env console.Env, files []string) ([]sense.Finding, error) {
 	var all []sense.Report
 	for _, name := range files {
-		b, err := console.ReadInput(v.Env, name, maxReport)
+		b, err := console.ReadInput(env, name, maxReport)
 		if err != nil {
 			return nil, err
 		}
@@ -247,7 +247,7 @@ func findReports(v *workspace.Board, sensor string, globs []string) ([]sense.Fin
 			return nil, fmt.Errorf("odd.toml: [sense.sensors] %s: no file matches %s; have its tool write the report first", sensor, glob)
 		}
 	}
-	found, err := readReports(v, files)
+	found, err := readReports(v.Env, files)
 	for _, f := range found {
 		if f.Sensor != sensor {
 			return nil, fmt.Errorf("odd.toml: [sense.sensors] %s names a report of the sensor %s; write %[2]s = %[3]q instead", sensor, f.Sensor, globs)

@@ -174,7 +174,7 @@ func landTask(w *workspace.Clone, c *cli.Context, build func(*workspace.Board) (
 	if w.Env.AgentSign() != "" { // what an agent files is no person's
 		by = land.AsMachine
 	}
-	oid, err := land.WriteOrStage(w, c, by, build)
+	oid, err := land.WriteOrStage(c, w, by, build)
 	if err != nil {
 		return err
 	}

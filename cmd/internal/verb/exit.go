@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/cmd/internal/console"
+	"github.com/odd-cli/odd/journal/refusal"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -38,16 +39,8 @@ type ExitCode int
 
 func (e ExitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-// refusal is cmd's own rule that said no; leaves have types of their own with the same method.
-type refusal struct{ code, text string }
-
-func (r refusal) Error() string   { return r.text }
-func (r refusal) Refused() string { return r.code }
-
 // Refuse returns the error of a rule that says no: exit code 3, and a reason code that odd explain knows.
-func Refuse(code, format string, args ...any) error {
-	return refusal{code, fmt.Sprintf(format, args...)}
-}
+func Refuse(code, format string, args ...any) error { return refusal.New(code, format, args...) }
 
 // AsFault returns err without its refusal: for a person who only looks, it is no refusal.
 func AsFault(err error) error { return errors.New(err.Error()) }
@@ -136,14 +129,6 @@ func ShowRefused(env console.Env, asJSON bool, value any, rows [][]string, refus
 		return Shown(refused)
 	}
 	return cmp.Or(err, refused)
-}
-
-// StatusOf returns the word for a number of findings.
-func StatusOf(bad int) string {
-	if bad > 0 {
-		return "FINDINGS"
-	}
-	return "OK"
 }
 
 // OrFault returns err, or a fault that stdout tells already where the result is bad.

@@ -25,14 +25,14 @@ import (
 	"github.com/odd-cli/odd/okf/disk"
 )
 
-// Board is the board as committed: what people's acts decide from.
+// Board is the board as committed, or as a person sees it: what verbs print and people decide from.
 type Board struct {
 	*Clone
 	Line     *repo.Line
 	Tip      repo.OID
 	Files    fs.FS // the whole commit
 	Bundle   fs.FS
-	Graph    *okf.Graph // with workspace.tasksOnly that of the tasks alone
+	Graph    *okf.Graph // with TasksOnly that of the tasks alone
 	Problems []okf.Problem
 	State    *state.State                         // of the commit
 	listed   func() ([]*board.Row, []okf.Problem) // rows and unread, made when one is asked for
@@ -83,7 +83,7 @@ func (w *Clone) ReadBoard(ctx context.Context, fetch bool) (*Board, error) {
 	return v, v.ReadTip()
 }
 
-// OpenTip returns a view of the board's tip, of which no file is read yet.
+// OpenTip returns the board at its tip, of which no file is read yet.
 func (w *Clone) OpenTip(ctx context.Context, fetch bool) (*Board, error) {
 	ref, err := w.BoardRef()
 	if err == nil && fetch {
@@ -176,7 +176,7 @@ func (w *Clone) ReadCurrent(ctx context.Context) (*Board, error) {
 	return v, v.readFiles()
 }
 
-// openSeen returns a view before any file of it is read, and whether a person sees the
+// openSeen returns the board before any file of it is read, and whether a person sees the
 // work tree in it.
 func (w *Clone) openSeen(ctx context.Context) (v *Board, checkedOut bool, err error) {
 	if v, err = w.OpenTip(ctx, false); err != nil {

@@ -22,6 +22,23 @@ import (
 	"github.com/odd-cli/odd/okf/disk"
 )
 
+// Bundle is a loaded bundle and where it lies.
+type Bundle struct {
+	Graph    *okf.Graph
+	Problems []okf.Problem
+	Root     string // absolute directory
+	Prefix   string // root relative to odd.toml, slash-separated, "" where none names it
+	below    string // root from the top of the repository, or from the person's directory
+	Named    bool   // by --bundle
+	Top      string // the folder of odd.toml, "" for none and for a commit
+	Config   config.Config
+
+	Repo   *repo.Repo // nil outside of one
+	Rev    string     // the revision it was read from, as typed; "" for files
+	Commit repo.OID   // of rev
+	Files  fs.FS      // of commit
+}
+
 // ReadFlags returns the flags of every verb that only reads the bundle.
 func ReadFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
@@ -233,23 +250,6 @@ func (b Bundle) ShownPath(env console.Env, file string) string {
 		return rel
 	}
 	return full
-}
-
-// Bundle is a loaded bundle and where it lies.
-type Bundle struct {
-	Graph    *okf.Graph
-	Problems []okf.Problem
-	Root     string // absolute directory
-	Prefix   string // root relative to odd.toml, slash-separated, "" where none names it
-	below    string // root from the top of the repository, or from the person's directory
-	Named    bool   // by --bundle
-	Top      string // the folder of odd.toml, "" for none and for a commit
-	Config   config.Config
-
-	Repo   *repo.Repo // nil outside of one
-	Rev    string     // the revision it was read from, as typed; "" for files
-	Commit repo.OID   // of rev
-	Files  fs.FS      // of commit
 }
 
 // InWorkTree reports a bundle of a repository that has a work tree.

@@ -65,7 +65,7 @@ type Clone struct {
 	Config config.Config
 
 	Decided   time.Time // the first moment that a person's act tells of itself, zero for none
-	TasksOnly bool      // its views need no other atoms than tasks
+	TasksOnly bool      // its boards need no other atoms than tasks
 	Looking   bool      // it writes nothing
 }
 

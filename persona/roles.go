@@ -1,4 +1,4 @@
-package workspace
+package persona
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ func WhyNoRole(g *okf.Graph, role string) string {
 	if a, err := g.Find(role); err == nil && isRole(a.Type) {
 		return ""
 	}
-	roles := RolesOf(g)
+	roles := Roles(g)
 	way := "the roles are " + strings.Join(roles, ", ")
 	if near := okf.Nearest(role, roles); near != "" {
 		way = "did you mean " + near + "?"
@@ -22,10 +22,10 @@ func WhyNoRole(g *okf.Graph, role string) string {
 	return fmt.Sprintf("no role %q; %s", role, way)
 }
 
-func isRole(typ string) bool { return strings.EqualFold(typ, "role") }
+func isRole(typ string) bool { return plainKind(typ) == "role" }
 
-// RolesOf returns the ids of the atoms of type role.
-func RolesOf(g *okf.Graph) (ids []string) {
+// Roles returns the ids of the atoms of type role.
+func Roles(g *okf.Graph) (ids []string) {
 	for _, a := range g.OfType(isRole) {
 		ids = append(ids, string(a.ID))
 	}
