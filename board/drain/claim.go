@@ -130,7 +130,7 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 // completeClaim completes the draft of a claim with its record: what it reserves, on what and until when.
 func (rec recorder) completeClaim(c *claim, p *draft, r event.Record, data event.ClaimData) claimPlan {
 	data.LeaseExpires, data.Base, data.Lease = c.until.Format(time.RFC3339), string(c.base), c.leaseID
-	data.Override, data.Alert = rec.tellOverride(p), rec.dueAlerts(p, r.Team, c.reserved)
+	data.Override, data.Alert = rec.tellOverride(p), rec.dueAlerts(r.Team, c.reserved)
 	r.Reserved, r.Data = int64(c.reserved), data
 	p.record(r)
 	return claimPlan{c, p}

@@ -326,6 +326,8 @@ func (d *drain) isOver() bool {
 func (d *drain) endDrain(ctx context.Context, err error) error {
 	if err == nil {
 		_ = d.countRefusal(nil)
+		d.report.Spent = d.authority().tenantPurse().total()
+		d.report.Level = d.at.cfg.Allows(d.report.Spent, 0).String()
 		err = d.pruneRuns(ctx)
 	}
 	if d.stop == nil {

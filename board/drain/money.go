@@ -50,44 +50,34 @@ type Purse struct {
 
 // Purses are the envelopes of a month as the ledger has it: the tenant's, each
 // team's by name, and what no team has where there are teams.
-func Purses(e budget.Envelope, s event.Spend, month string) ([]Purse, error) {
-	all, err := newPurse(e, s, month, "", true)
-	out := []Purse{all}
+func Purses(e budget.Envelope, s event.Spend, month string) []Purse {
+	out := []Purse{newPurse(e, s, month, "", true)}
 	for _, team := range slices.Sorted(maps.Keys(e.Teams)) {
-		if err == nil {
-			var p Purse
-			p, err = newPurse(e, s, month, team, false)
-			out = append(out, p)
-		}
+		out = append(out, newPurse(e, s, month, team, false))
 	}
-	if _, apportioned := e.Part(""); apportioned && err == nil {
-		var p Purse
-		p, err = newPurse(e, s, month, "", false)
-		out = append(out, p)
+	if _, apportioned := e.Part(""); apportioned {
+		out = append(out, newPurse(e, s, month, "", false))
 	}
-	return out, err
+	return out
 }
 
 // newPurse returns one envelope: the tenant's if all is true, else that of a share.
-func newPurse(e budget.Envelope, s event.Spend, month, share string, all bool) (Purse, error) {
+func newPurse(e budget.Envelope, s event.Spend, month, share string, all bool) Purse {
 	p := Purse{Name: Tenant, Month: month, envelope: e}
-	in, err := s.In(month)
+	in := s.In(month)
 	counts := func(event.Record) bool { return true }
 	if !all {
 		counts = func(r event.Record) bool { return e.Share(r.Team) == share }
 		part, _ := e.Part(share)
 		p.Name, p.envelope = cmp.Or(share, Unapportioned), budget.Envelope{Monthly: part, AlertPct: e.AlertPct}
-		if in, err = s.TeamIn(month, share); share == "" {
-			in, err = s.ApartIn(month, func(team string) bool { return e.Share(team) != "" })
+		if in = s.TeamIn(month, share); share == "" {
+			in = s.ApartIn(month, func(team string) bool { return e.Share(team) != "" })
 		}
 	}
-	if err != nil {
-		return p, err
-	}
-	held, err := s.Reserved(counts)
+	held := s.Reserved(counts)
 	p.Limit, p.Stop, p.Spent, p.Reserved = p.envelope.Monthly, p.envelope.Stop(), budget.MicroUSD(in-held), budget.MicroUSD(held)
 	p.Left, p.Level = p.Stop-p.total(), p.decide(0).String()
-	return p, err
+	return p
 }
 
 func (p Purse) total() budget.MicroUSD { return p.Spent + p.Reserved }
@@ -97,28 +87,19 @@ func (p Purse) decide(more budget.MicroUSD) budget.Level {
 	return budget.Decide(p.envelope, p.total(), more)
 }
 
-func (a authority) pursesOf(team string) ([]Purse, error) {
+// pursesOf returns the envelopes that a task of a team is paid from.
+func (a authority) pursesOf(team string) []Purse {
 	m, e := event.Month(a.now), a.cfg.Budget
-	all, err := newPurse(e, a.spend, m, "", true)
-	out := []Purse{all}
-	if _, apportioned := e.Part(e.Share(team)); apportioned && err == nil {
-		var p Purse
-		p, err = newPurse(e, a.spend, m, e.Share(team), false)
-		out = append(out, p)
+	out := []Purse{a.tenantPurse()}
+	if _, apportioned := e.Part(e.Share(team)); apportioned {
+		out = append(out, newPurse(e, a.spend, m, e.Share(team), false))
 	}
-	if err != nil {
-		return nil, refuse("ledger", "%s: %v; the sums in the ledger are wrong, restore it from git history", m, err)
-	}
-	return out, nil
+	return out
 }
 
 // tenantPurse returns the envelope of the whole board.
-func (a authority) tenantPurse() (Purse, error) {
-	all, err := a.pursesOf("")
-	if err != nil {
-		return Purse{}, err
-	}
-	return all[0], nil
+func (a authority) tenantPurse() Purse {
+	return newPurse(a.cfg.Budget, a.spend, event.Month(a.now), "", true)
 }
 
 // requireBudget refuses a configuration that can cost money and has none.
@@ -138,11 +119,10 @@ func (a authority) checkAffordable(t board.Task) error {
 	if want == 0 && !cfg.Free() {
 		return refuse("no-budget", "task %s: there is no limit on its cost; set one with odd task edit %[1]s --budget-usd USD, or [session] max_usd in odd.toml", t.ID)
 	}
-	all, err := a.pursesOf(t.Team)
-	if err != nil || !cfg.HasBudget {
-		return err
+	if !cfg.HasBudget {
+		return nil
 	}
-	for _, p := range all {
+	for _, p := range a.pursesOf(t.Team) {
 		if p.decide(want) != budget.Stop {
 			continue
 		}
@@ -176,12 +156,8 @@ func (a authority) checkSolvent(c *claim, cost budget.MicroUSD) error {
 	if !a.cfg.HasBudget {
 		return requireBudget(a.cfg)
 	}
-	all, err := a.pursesOf(c.task.Team)
-	if err != nil {
-		return err
-	}
 	over := max(cost-c.costOfEach(), 0)
-	for _, p := range all {
+	for _, p := range a.pursesOf(c.task.Team) {
 		if p.Spent += over; p.decide(0) != budget.Stop {
 			continue
 		}
@@ -195,13 +171,11 @@ func (a authority) checkSolvent(c *claim, cost budget.MicroUSD) error {
 
 // dueAlerts returns the envelopes whose alert is due if more is spent, and notes them. An
 // envelope alerts once a month.
-func (rec recorder) dueAlerts(p *draft, team string, more budget.MicroUSD) (due []string) {
+func (rec recorder) dueAlerts(team string, more budget.MicroUSD) (due []string) {
 	if !rec.at.cfg.HasBudget {
 		return nil
 	}
-	all, err := rec.authority().pursesOf(team)
-	p.fail(err)
-	for _, p := range all {
+	for _, p := range rec.authority().pursesOf(team) {
 		p.Spent += more
 		if p.decide(0) == budget.OK || rec.at.spend.Alerted(p.Month, p.Name) {
 			continue
@@ -214,7 +188,7 @@ func (rec recorder) dueAlerts(p *draft, team string, more budget.MicroUSD) (due 
 
 // chargeOutcome records in an outcome the alerts it causes and the cost above the
 // reservation, which counts in full.
-func (rec recorder) chargeOutcome(p *draft, data *event.OutcomeData, c *claim, cost budget.MicroUSD) {
+func (rec recorder) chargeOutcome(data *event.OutcomeData, c *claim, cost budget.MicroUSD) {
 	if over := cost - c.reserved; over > 0 {
 		data.Over = int64(over)
 		if rec.at.cfg.Free() {
@@ -223,7 +197,7 @@ func (rec recorder) chargeOutcome(p *draft, data *event.OutcomeData, c *claim, c
 			rec.noteOnce(fmt.Sprintf("%s: it cost $%s, $%s more than reserved; all of it counts", c.task.ID, cost, over))
 		}
 	}
-	data.Alert = rec.dueAlerts(p, c.task.Team, cost-c.reserved)
+	data.Alert = rec.dueAlerts(c.task.Team, cost-c.reserved)
 }
 
 func (p Purse) describeOverspend() string {
@@ -233,11 +207,8 @@ func (p Purse) describeOverspend() string {
 // stopOverspent pauses the board if the month is past its hard stop, or was while a session
 // ran. Drains stay paused until a person resumes them.
 func (d *drain) stopOverspent(ctx context.Context) error {
-	all, err := d.authority().tenantPurse()
-	why := d.broke
+	all, why := d.authority().tenantPurse(), d.broke
 	switch {
-	case err != nil:
-		return err
 	case !d.at.cfg.HasBudget:
 		return requireBudget(d.at.cfg)
 	case all.decide(0) == budget.Stop:

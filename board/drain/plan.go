@@ -114,14 +114,10 @@ func (a authority) addStops(p *Plan) error {
 	} else {
 		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
 	}
-	all, err := a.tenantPurse()
-	if err == nil && a.cfg.HasBudget && all.decide(0) == budget.Stop {
-		err = refuse("budget", "%s; raise [budget] monthly_usd in odd.toml, or wait for next month", all.describeOverspend())
+	if all := a.tenantPurse(); a.cfg.HasBudget && all.decide(0) == budget.Stop {
+		p.addStop(refuse("budget", "%s; raise [budget] monthly_usd in odd.toml, or wait for next month", all.describeOverspend()))
 	}
-	if p.addStop(err) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // addStop notes a refusal and goes on; a fault ends the explanation.

@@ -332,7 +332,7 @@ func (rec recorder) completeResult(p *draft, r result) (*draft, Outcome) {
 		p.changes[rec.at.pathOf(c.task.Path)] = b
 	}
 	data := rec.outcomeData(c, w, out, r.artifacts.New)
-	rec.chargeOutcome(p, &data, c, out.Cost)
+	rec.chargeOutcome(&data, c, out.Cost)
 	p.record(event.Record{
 		Kind: event.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace, Data: data,
 	})

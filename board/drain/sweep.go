@@ -125,20 +125,13 @@ func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
 			return err
 		}
 		freed = d.report.Swept
-		return d.pruneRuns(ctx)
+		return nil
 	})
 	return freed, err
 }
 
-// pruneRuns deletes the artifacts of old runs, runs git's maintenance, and reports what the
-// month has cost.
+// pruneRuns deletes the artifacts of old runs and runs git's maintenance, after a drain that did something.
 func (d *drain) pruneRuns(ctx context.Context) error {
-	all, err := d.authority().tenantPurse()
-	if err != nil {
-		return err
-	}
-	d.report.Spent = all.total()
-	d.report.Level = d.at.cfg.Allows(d.report.Spent, 0).String()
 	if len(d.report.Tasks) == 0 {
 		return nil
 	}

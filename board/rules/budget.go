@@ -25,7 +25,7 @@ var budgetRule = Rule{Row{
 }, judgeBudget, false}
 
 func judgeBudget(j *judge) {
-	m := spendJudge{judge: j, sums: map[[2]string]monthSum{}}
+	m := spendJudge{judge: j}
 	for _, l := range j.Lines {
 		j.checked++
 		why := m.checkRecord(l)
@@ -39,13 +39,7 @@ func judgeBudget(j *judge) {
 // spendJudge checks the money of one act.
 type spendJudge struct {
 	*judge
-	sums map[[2]string]monthSum       // after the act, by month and share
 	open map[[2]string][]event.Record // before it, by run and task; nil until asked
-}
-
-type monthSum struct {
-	micro budget.MicroUSD
-	err   error
 }
 
 // A record's time decides which month's budget it counts against, so it may not be chosen freely.
@@ -203,10 +197,11 @@ func (m *spendJudge) checkClaim(l Line) string {
 		return why
 	}
 	want := budget.MicroUSD(r.Reserved)
-	all, err := m.spentIn(event.Month(r.TS))
+	after, err := m.ReadSpend(m.OID)
 	if err != nil {
 		return "the ledger cannot be summed: " + err.Error()
 	}
+	all := budget.MicroUSD(after.In(event.Month(r.TS)))
 	switch stop := m.Law.Allows(all-want, want) == budget.Stop; {
 	case stop && !m.Law.HasBudget:
 		return fmt.Sprintf("reserves $%s, and odd.toml sets no budget", want)
@@ -218,9 +213,9 @@ func (m *spendJudge) checkClaim(l Line) string {
 	if !ok {
 		return ""
 	}
-	own, err := m.shareSpentIn(event.Month(r.TS), share)
-	if err != nil {
-		return "the share's ledger cannot be summed: " + err.Error()
+	own := budget.MicroUSD(after.TeamIn(event.Month(r.TS), share))
+	if share == "" { // all teams without an envelope
+		own = budget.MicroUSD(after.ApartIn(event.Month(r.TS), func(team string) bool { return m.Law.Budget.Share(team) != "" }))
 	}
 	if budget.DecideShare(m.Law.Budget, share, own-want, want) == budget.Stop {
 		return fmt.Sprintf("reserves $%s on top of $%s, past %s $%s", want, own-want, nameShare(share), part)
@@ -233,34 +228,6 @@ func nameShare(share string) string {
 		return "what no team has,"
 	}
 	return "team " + share + "'s"
-}
-
-// spentIn returns the month's spending and open reservations after the act.
-func (m *spendJudge) spentIn(month string) (budget.MicroUSD, error) {
-	return m.sumSpend([2]string{month, "*"}, func(s event.Spend) (int64, error) { return s.In(month) })
-}
-
-// shareSpentIn is spentIn for one team with an envelope, or with "" for all teams without one.
-func (m *spendJudge) shareSpentIn(month, share string) (budget.MicroUSD, error) {
-	return m.sumSpend([2]string{month, share}, func(s event.Spend) (int64, error) {
-		if share != "" {
-			return s.TeamIn(month, share)
-		}
-		return s.ApartIn(month, func(team string) bool { return m.Law.Budget.Share(team) != "" })
-	})
-}
-
-func (m *spendJudge) sumSpend(k [2]string, of func(event.Spend) (int64, error)) (budget.MicroUSD, error) {
-	if s, ok := m.sums[k]; ok {
-		return s.micro, s.err
-	}
-	var n int64
-	spent, err := m.ReadSpend(m.OID)
-	if err == nil {
-		n, err = of(spent)
-	}
-	m.sums[k] = monthSum{budget.MicroUSD(n), err}
-	return budget.MicroUSD(n), err
 }
 
 // readLeaseLeft returns what the budget of a claim's lease had left before the claim. No session may cost more. Without

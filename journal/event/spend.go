@@ -11,7 +11,7 @@ import (
 
 // Spend is what ledgers say was spent, per month and per team. A month is the UTC month of the closing record.
 // Reservations that no outcome or abandoned record closes are in Open and count in full, whatever their month. In
-// and TeamIn add the two.
+// and TeamIn add the two. No sum of a Spend that [Combine] made overflows.
 type Spend struct {
 	Month map[string]int64
 	Team  map[string]map[string]int64 // month → team → micro-USD
@@ -22,44 +22,53 @@ type Spend struct {
 }
 
 // In returns what counts against a month's budget: its closed spending and every open reservation, in micro-USD.
-// The error is an overflow.
-func (s Spend) In(month string) (int64, error) {
-	return s.addReserved(s.Month[month], func(Record) bool { return true })
+func (s Spend) In(month string) int64 {
+	return s.Month[month] + s.Reserved(func(Record) bool { return true })
 }
 
 // TeamIn is In for the records of one team.
-func (s Spend) TeamIn(month, team string) (int64, error) {
-	return s.addReserved(s.Team[month][team], func(r Record) bool { return r.Team == team })
+func (s Spend) TeamIn(month, team string) int64 {
+	return s.Team[month][team] + s.Reserved(func(r Record) bool { return r.Team == team })
 }
 
 // ApartIn is In for the records of all teams for which own is false.
-func (s Spend) ApartIn(month string, own func(team string) bool) (int64, error) {
+func (s Spend) ApartIn(month string, own func(team string) bool) int64 {
 	total := s.Month[month]
 	for team, n := range s.Team[month] {
 		if own(team) {
 			total -= n // of which total is the sum
 		}
 	}
-	return s.addReserved(total, func(r Record) bool { return !own(r.Team) })
+	return total + s.Reserved(func(r Record) bool { return !own(r.Team) })
 }
 
 // Reserved returns the sum of the open reservations for which counts is true, in micro-USD.
-func (s Spend) Reserved(counts func(Record) bool) (int64, error) { return s.addReserved(0, counts) }
+func (s Spend) Reserved(counts func(Record) bool) (sum int64) {
+	for _, r := range s.Open {
+		if counts(r) {
+			sum += r.Reserved
+		}
+	}
+	return sum
+}
 
 // Alerted reports whether the alert of an envelope was recorded in that month.
 func (s Spend) Alerted(month, envelope string) bool { return s.Alerts[month][envelope] }
 
-func (s Spend) addReserved(total int64, counts func(Record) bool) (int64, error) {
-	var err error
-	for _, r := range s.Open {
-		if !counts(r) {
-			continue
-		}
-		if total, err = addMoney(total, r.Reserved); err != nil {
-			return 0, err
+// checkSum returns an error if all that was ever spent and is reserved now is more than an int64 holds.
+func (s Spend) checkSum() (err error) {
+	total := int64(0)
+	for _, n := range s.Month {
+		if total, err = addMoney(total, n); err != nil {
+			return err
 		}
 	}
-	return total, nil
+	for _, r := range s.Open {
+		if total, err = addMoney(total, r.Reserved); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // FileSum is what one file adds to a Spend. It depends on that file alone, so it may be cached as long as the
@@ -179,11 +188,14 @@ func Combine(files ...FileSum) (Spend, error) {
 		out.noteAlerts(s.Alerts)
 		for month, teams := range s.Team {
 			if err := out.addMonth(month, teams); err != nil {
-				return Spend{}, fmt.Errorf("%s: %w", month, err)
+				return Spend{}, fmt.Errorf("ledger/%s: %w", month, err)
 			}
 		}
 	}
 	out.Open = openClaims(files)
+	if err := out.checkSum(); err != nil {
+		return Spend{}, fmt.Errorf("ledger: %w", err)
+	}
 	return out, nil
 }
 

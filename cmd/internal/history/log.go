@@ -199,11 +199,11 @@ func readSpending(v *workspace.Board, f Filter) (spending, error) {
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.Config.Root, err)
 	}
-	held, err := sum.Reserved(func(r event.Record) bool {
+	held := sum.Reserved(func(r event.Record) bool {
 		return (f.task == "" || r.Task == string(f.task)) && strings.HasSuffix(r.Run, f.run)
 	})
 	s.Reserved = budget.MicroUSD(held)
-	return s, err
+	return s, nil
 }
 
 // receiptRows returns the receipts; tokens are input, output, and read from and written to a cache.

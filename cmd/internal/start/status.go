@@ -239,11 +239,7 @@ func countMoney(v *workspace.Board, s *boardStatus, here cloneState) error {
 			s.Running = append(s.Running, fmt.Sprintf("%s (odd agent run, %s)", c.Run, here.untilWhen(c.Run, "since "+c.TS.Format("15:04:05Z07:00"))))
 		}
 	}
-	n, err := spend.In(s.Month)
-	if err != nil {
-		return err
-	}
-	s.Spent, s.Hard = budget.MicroUSD(n), cmp.Or(v.Config.Budget.HardStop, v.Config.Budget.Monthly)
+	s.Spent, s.Hard = budget.MicroUSD(spend.In(s.Month)), cmp.Or(v.Config.Budget.HardStop, v.Config.Budget.Monthly)
 	if s.Level = noBudget; v.Config.HasBudget {
 		s.Level = budget.Decide(v.Config.Budget, s.Spent, 0).String()
 	}
@@ -343,10 +339,7 @@ func runStatusBudget(ctx context.Context, env console.Env, asJSON bool) error {
 	if err != nil {
 		return fmt.Errorf("%s/%w", v.Config.Root, err)
 	}
-	purses, err := drain.Purses(v.Config.Budget, spend, event.Month(env.Now()))
-	if err != nil {
-		return err
-	}
+	purses := drain.Purses(v.Config.Budget, spend, event.Month(env.Now()))
 	if !v.Config.HasBudget {
 		for i := range purses {
 			purses[i].Level = noBudget
