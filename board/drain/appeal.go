@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/overview"
@@ -113,9 +112,5 @@ func (s lastSession) findEmergency() string {
 
 // readMemory returns what decay and briefs need to know of the past.
 func (s *snapshot) readMemory(loop overview.SlowLoop) *overview.Memory {
-	bundle, err := fs.Sub(s.files, s.cfg.Root)
-	if err != nil {
-		panic("unreachable: " + err.Error()) // the root was read from it
-	}
-	return &overview.Memory{Slow: loop, State: s.state, Root: s.cfg.Root, Bundle: bundle, Files: s.files, Graph: s.graph, Tasks: s.tasks(), Leases: s.requiresLease(), LandsAlone: s.cfg.Pipeline.LandsAlone}
+	return &overview.Memory{Slow: loop, State: s.state, Root: s.cfg.Root, Bundle: s.bundle, Files: s.files, Graph: s.graph, Tasks: s.tasks(), Leases: s.requiresLease(), LandsAlone: s.cfg.Pipeline.LandsAlone}
 }

@@ -3,7 +3,6 @@ package drain
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -38,11 +37,7 @@ func (d *drain) authorityAt(s *snapshot) authority { return authority{s, d.Now()
 // slowLoop returns the slow loop. It is read once a snapshot.
 func (a authority) slowLoop() (overview.SlowLoop, error) {
 	if a.slow == nil {
-		bundle, err := fs.Sub(a.files, a.cfg.Root)
-		if err != nil {
-			return overview.SlowLoop{}, err
-		}
-		l, err := overview.LookSlow(bundle, a.state, func() []*board.Row { return a.rows() }, a.committed, a.now)
+		l, err := overview.LookSlow(a.bundle, a.state, func() []*board.Row { return a.rows() }, a.committed, a.now)
 		if err != nil {
 			return overview.SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history", a.cfg.Root, err)
 		}

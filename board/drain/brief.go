@@ -236,49 +236,42 @@ func artifactFiles(b bound, base fs.FS, root string) []invoke.File {
 // nothing if an attempt had another mode, because the reasons do not say which attempt they
 // are about.
 func (br briefs) earlierAttempts(t board.Task, mode contract.Mode) []string {
-	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !recordsOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
+	before := overview.Attempts(t)
+	if len(before) == 0 && t.Attempts < 2 || !recordsOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
 		return nil
 	}
-	return append(overview.Attempts(t), br.failedCheck(t, mode)...)
+	return append(before, br.failedCheck(t)...)
 }
 
 // failedCheck returns the check that the attempt before failed, and the end of what it printed
 // as its run keeps it, without secrets. Artifacts of runs may be pruned.
-func (br briefs) failedCheck(t board.Task, mode contract.Mode) []string {
-	if t.Attempts < 2 || !recordsOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
+func (br briefs) failedCheck(t board.Task) (out []string) {
+	t.Attempts--
+	stories, _ := br.now.state.Stories(func(o *state.Op) bool { return o.Task == string(t.ID) }) // a damaged ledger is told where it is judged
+	for _, s := range stories {
+		was, _ := pipeline.ReadDossier(br.readKept(s.Op().Run, path.Join(ArtifactDir(t), s.Op().ID, "op.json")))
+		if c, tail, failed := was.Failing(); failed {
+			out = []string{"the check that failed: " + c.Says}
+			for _, line := range tail {
+				out = append(out, "it printed: "+line)
+			}
+		}
+	}
+	return out
+}
+
+// readKept returns a file of a run's artifacts, nil where they were pruned or have none of that name.
+func (br briefs) readKept(run, name string) []byte {
+	oid, err := br.repo.Ref(runRefs + run)
+	if err != nil {
 		return nil
 	}
-	t.Attempts--
-	stories, err := br.now.state.Stories(func(o *state.Op) bool { return o.Task == string(t.ID) })
-	if err != nil {
-		return nil // what is wrong with the ledger is told where it is judged
+	id, _, err := br.repo.Find(oid, name)
+	if err != nil || id == "" {
+		return nil
 	}
-	for _, s := range stories {
-		o := s.Op()
-		oid, err := br.repo.Ref(runRefs + o.Run)
-		if o.Task != string(t.ID) || err != nil {
-			continue
-		}
-		files, err := br.repo.Tree(oid)
-		if err != nil {
-			continue
-		}
-		b, err := fs.ReadFile(files, path.Join(ArtifactDir(t), o.ID, "op.json"))
-		if err != nil {
-			continue
-		}
-		was, err := pipeline.ReadDossier(b)
-		c, tail, failed := was.Failing()
-		if err != nil || !failed {
-			return nil
-		}
-		out := []string{"the check that failed: " + c.Says}
-		for _, line := range tail {
-			out = append(out, "it printed: "+line)
-		}
-		return out
-	}
-	return nil
+	b, _ := br.repo.Blob(id)
+	return b
 }
 
 // The most files a brief points at, and the most of one file it carries.

@@ -46,10 +46,9 @@ func (d *drain) readRemade(ctx context.Context, t board.Task, base repo.OID, kep
 	if m.candidate, err = pipeline.FromEdits(edits); err != nil {
 		return nil, refuse("emission", "review --refresh %s: the change no longer applies: %s; odd reject %[1]s --reason \"why\"", t.ID, oneLine(err.Error()))
 	}
-	if b, err := fs.ReadFile(kept, m.old.ID+"/op.json"); err == nil {
-		if was, err := pipeline.ReadDossier(b); err == nil {
-			m.candidate.Rationale, m.candidate.Source = was.Rationale, was.Source
-		}
+	b, _ := fs.ReadFile(kept, m.old.ID+"/op.json")
+	if was, err := pipeline.ReadDossier(b); err == nil {
+		m.candidate.Rationale, m.candidate.Source = was.Rationale, was.Source
 	}
 	return m, nil
 }

@@ -72,10 +72,7 @@ func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
 		if why != nil {
 			return why
 		}
-		plan, err := d.planClaim(now)
-		if err != nil {
-			return err
-		}
+		plan := d.planClaim(now)
 		c = plan.claim
 		return d.landClaim(ctx, plan)
 	})
@@ -96,35 +93,30 @@ type claimPlan struct {
 	draft *draft
 }
 
-func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
+func (d *drain) planClaim(t board.Task) claimPlan {
 	p := d.newDraft()
 	now := d.authority()
 	c := &claim{until: now.until(d.at.cfg.TaskLease, d.leaseID), reserved: now.reservation(t), leaseID: d.leaseID, kind: t.Kind, repo: d.repo}
 	b, err := board.Claim(t, d.Run, c.until)
-	if err != nil {
-		return claimPlan{}, err
-	}
-	if c.task, err = parseAgain(t, b); err != nil {
-		return claimPlan{}, err
-	}
-	if c.base, err = d.base(); err != nil {
-		return claimPlan{}, err
-	}
+	p.fail(err)
+	c.task, err = parseAgain(t, b)
+	p.fail(err)
+	c.base, err = d.base()
+	p.fail(err)
 	p.changes[d.at.pathOf(t.Path)] = b
 	data := event.ClaimData{Attempt: c.task.Attempts, Blob: c.task.Blob}
 	if d.at.changesFiles(c.task) {
-		if c.op, err = newOpID(d.Now(), d.Random); err != nil {
-			return claimPlan{}, err
-		}
+		c.op, err = newOpID(d.Now(), d.Random)
+		p.fail(err)
 		data.Op = c.op
 	}
 	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
-		if b, err := d.contracts().resolveContract(t); err == nil {
+		if b, no := d.contracts().resolveContract(t); len(no) == 0 {
 			data.ContractRole = string(b.Role)
 		}
 	}
 	p.message = d.log.message(fmt.Sprintf("board: claim %s", t.ID), "", traced{task: t.ID, lease: c.leaseID})
-	return d.recorder().completeClaim(c, p, event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team}, data), nil
+	return d.recorder().completeClaim(c, p, event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team}, data)
 }
 
 // completeClaim completes the draft of a claim with its record: what it reserves, on what and until when.

@@ -60,9 +60,7 @@ func (cs contracts) contractCall(t board.Task) contract.Call {
 }
 
 // resolveContract resolves t's contract, or lists everything that speaks against it.
-func (cs contracts) resolveContract(t board.Task) (bound, error) {
-	var b bound
-	var no contract.Refusals
+func (cs contracts) resolveContract(t board.Task) (b bound, no contract.Refusals) {
 	c := cs.contractCall(t)
 	for _, name := range slices.Concat(t.Handoffs, cs.Handoffs) {
 		h, refused := cs.findHandoff(name, &b)
@@ -92,10 +90,15 @@ func (cs contracts) resolveContract(t board.Task) (bound, error) {
 		no = append(no, contract.Refusal{Code: "no-turn-channel", Message: "the session may ask questions (engagement assistant), and there is no terminal to answer on",
 			Way: "run it in a terminal, or set --engagement agent"})
 	}
-	if no = append(no, cs.at.checkBinding(resolved)...); len(no) > 0 {
-		return b, no
+	return b, append(no, cs.at.checkBinding(resolved)...)
+}
+
+// asError is no as an error, nil for none.
+func asError(no contract.Refusals) error {
+	if len(no) == 0 {
+		return nil
 	}
-	return b, nil
+	return no
 }
 
 // artifactOf is what the handoffs are about, "" where they do not agree.
@@ -330,11 +333,7 @@ func modeOf(role contract.Role) contract.Mode {
 }
 
 // describeRefusals returns every refusal of a contract in one line, each with its code and way out.
-func describeRefusals(err error) string {
-	var no contract.Refusals
-	if !errors.As(err, &no) {
-		return err.Error()
-	}
+func describeRefusals(no contract.Refusals) string {
 	var s []string
 	for _, r := range no {
 		line := r.Message
@@ -347,17 +346,10 @@ func describeRefusals(err error) string {
 }
 
 // checkSpawnable resolves t's contract and adds why an agent of its chain cannot run it.
-func (cs contracts) checkSpawnable(t board.Task) (bound, error) {
-	b, err := cs.resolveContract(t)
-	var no contract.Refusals
-	if err != nil && !errors.As(err, &no) {
-		return b, err
-	}
+func (cs contracts) checkSpawnable(t board.Task) (bound, contract.Refusals) {
+	b, no := cs.resolveContract(t)
 	for _, cfg := range cs.at.agentChain(t) {
 		no = append(no, Speechless(cfg, b.Role)...)
 	}
-	if len(no) > 0 {
-		return b, no
-	}
-	return b, nil
+	return b, no
 }

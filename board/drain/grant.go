@@ -29,15 +29,16 @@ type terms struct {
 }
 
 // compileTerms compiles the persona, binds the contract, begins the handshake and compiles the grant.
-func (a attempt) compileTerms(ctx context.Context, bind func(board.Task) (bound, error)) (t terms, err error) {
+func (a attempt) compileTerms(ctx context.Context, bind func(board.Task) (bound, contract.Refusals)) (t terms, err error) {
 	d, task := a.d, a.c.task
 	if task.Role != "" {
 		if t.persona, err = d.at.compilePersona(task.Role); err != nil {
 			return t, err
 		}
 	}
-	if t.bound, err = bind(task); err != nil {
-		return t, fmt.Errorf("contract: %s", describeRefusals(err))
+	var no contract.Refusals
+	if t.bound, no = bind(task); len(no) > 0 {
+		return t, fmt.Errorf("contract: %s", describeRefusals(no))
 	}
 	if t.declines, err = d.findDeclines(ctx, task, a.c.base); err != nil {
 		return t, fmt.Errorf("brief: %w", err)
@@ -144,9 +145,9 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 	if err != nil {
 		return Permissions{}, err
 	}
-	b, err := d.contracts().checkSpawnable(t)
-	if err != nil {
-		return Permissions{}, err
+	b, no := d.contracts().checkSpawnable(t)
+	if len(no) > 0 {
+		return Permissions{}, no
 	}
 	base, err := d.base()
 	if err != nil {

@@ -21,10 +21,25 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// handed is the handoff of one session, not yet committed.
+// handed is a handoff that is not yet committed, as the board will have it.
 type handed struct {
 	handoff.Handoff
 	text []byte
+}
+
+// newHanded encodes a deliverable as a handoff, without what looks like a credential; leaks reports that
+// something did.
+func newHanded(m handoff.Meta, made deliver.Deliverable) (h handed, leaks bool, err error) {
+	name, text, err := handoff.Make(m, made)
+	if err != nil {
+		return h, false, err
+	}
+	h.text = secrets.Redact(text)
+	a, err := okf.Parse(name, h.text)
+	if err == nil {
+		h.Handoff, err = handoff.Read(&a)
+	}
+	return h, !bytes.Equal(h.text, text), err
 }
 
 // encodeHandoff is the last session of w with what it delivers encoded for whoever comes next. A
@@ -51,19 +66,11 @@ func (a attempt) encodeHandoff(slug string, w work) lastSession {
 	if lacks := encoded.Missing(); len(lacks) > 0 {
 		return s.asBlocked("emission refused: the agent's result is missing %s", strings.Join(lacks, ", "))
 	}
-	name, text, err := handoff.Make(m, encoded)
-	if err != nil {
-		return s.asBlocked("emission refused: the agent's result cannot be passed on: %v", err)
-	}
-	if clean := secrets.Redact(text); !bytes.Equal(clean, text) {
+	h, leaks, err := newHanded(m, encoded)
+	switch {
+	case leaks:
 		return s.asBlocked("emission refused: the agent's result contains something that looks like a credential")
-	}
-	h := &handed{text: text}
-	atom, err := okf.Parse(name, text)
-	if err == nil {
-		h.Handoff, err = handoff.Read(&atom)
-	}
-	if err != nil {
+	case err != nil:
 		return s.asBlocked("emission refused: the agent's result cannot be passed on: %v", err)
 	}
 	world := a.d.contracts().handoffWorld(a.bound.built, w.proposedChanges(a.d.at), m.Journal)
@@ -75,7 +82,7 @@ func (a attempt) encodeHandoff(slug string, w work) lastSession {
 	for _, p := range dead {
 		return s.asBlocked("emission refused: the agent's result cites a file that does not exist: %s", p.Message)
 	}
-	s.handed = h
+	s.handed = &h
 	return s
 }
 

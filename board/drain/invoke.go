@@ -164,38 +164,30 @@ func (cs contracts) asTask(inv Invocation) board.Task {
 // checkBindable refuses the session that t asks for if its contract or persona cannot be bound, and
 // returns the override that it asks for.
 func (cs contracts) checkBindable(t board.Task) (*contract.Override, error) {
-	b, err := cs.bindPersona(t)
-	var no contract.Refusals
-	if err != nil && !errors.As(err, &no) {
-		return b.Override, err
-	}
-	if no = append(no, Speechless(cs.at.cfg, b.Role)...); len(no) > 0 {
-		return b.Override, no
-	}
-	return b.Override, nil
+	b, no := cs.bindPersona(t)
+	return b.Override, asError(append(no, Speechless(cs.at.cfg, b.Role)...))
 }
 
 // bindPersona resolves the contract and adds what is missing in the persona of t's role.
-func (cs contracts) bindPersona(t board.Task) (bound, error) {
-	b, err := cs.resolveContract(t)
+func (cs contracts) bindPersona(t board.Task) (bound, contract.Refusals) {
+	b, no := cs.resolveContract(t)
 	if t.Role == "" {
-		return b, err
+		return b, no
 	}
-	var no contract.Refusals
-	_, why := cs.at.compilePersona(t.Role)
-	if why == nil || err != nil && !errors.As(err, &no) {
-		return b, err
+	if _, why := cs.at.compilePersona(t.Role); why != nil {
+		no = append(no, contract.Refusal{Code: "floor", Message: why.Error()})
 	}
-	return b, append(no, contract.Refusal{Code: "floor", Message: why.Error()})
+	return b, no
 }
 
 // planEngagement plans the commit that this run holds sessions without a task and what they may cost.
 func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
-	b, err := d.contracts().resolveContract(t)
-	if err != nil {
-		return claimPlan{}, err
+	b, refused := d.contracts().resolveContract(t)
+	if len(refused) > 0 {
+		return claimPlan{}, refused
 	}
 	now, as := d.authority(), t
+	var err error
 	if d.leaseID, err = now.checkStanding(); err != nil {
 		return claimPlan{}, err
 	}

@@ -48,7 +48,7 @@ func envCredentials(environ []string) (out lent) {
 		name, value, _ := strings.Cut(kv, "=")
 		if len(value) >= leastLent && tellsCredential.MatchString(name) {
 			out = append(out, credential{name, value})
-			if b, err := json.Marshal(value); err == nil && string(b) != `"`+value+`"` {
+			if b, _ := json.Marshal(value); string(b) != `"`+value+`"` {
 				out = append(out, credential{name, string(b[1 : len(b)-1])}) // as JSON writes it
 			}
 		}

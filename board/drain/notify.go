@@ -30,13 +30,10 @@ func (pl place) notify(ctx context.Context, out Outcome) {
 	for i, n := range out.Notes {
 		out.Notes[i] = secrets.RedactText(n)
 	}
-	b, err := json.Marshal(struct {
+	b, _ := json.Marshal(struct { // texts and integers
 		Run string `json:"run"`
 		Outcome
 	}{pl.Run, out})
-	if err != nil {
-		panic("unreachable: " + err.Error()) // texts and integers
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTime)
 	defer cancel()
 	r := exec.Run(ctx, exec.Command{Argv: argv, Tree: cmp.Or(pl.repo.Root(), pl.repo.CommonDir()), Env: CommandEnv(pl.Environ, pl.Run), Input: append(b, '\n'), Max: 4 << 10})

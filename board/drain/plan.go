@@ -180,21 +180,14 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 	if err != nil {
 		return contract.Contract{}, err
 	}
-	b, err := d.admission().bindUnderLease(t)
-	return b.Contract, err
+	b, no := d.admission().bindUnderLease(t)
+	return b.Contract, asError(no)
 }
 
 // bindUnderLease binds the persona and adds what the slow loop has against the session.
-func (ad admission) bindUnderLease(t board.Task) (bound, error) {
-	b, err := ad.terms.bindPersona(t)
-	var no contract.Refusals
-	if err != nil && !errors.As(err, &no) {
-		return b, err
-	}
-	if no = append(no, ad.now.leaseRefusals(t, b)...); len(no) > 0 {
-		return b, no
-	}
-	return b, nil
+func (ad admission) bindUnderLease(t board.Task) (bound, contract.Refusals) {
+	b, no := ad.terms.bindPersona(t)
+	return b, append(no, ad.now.leaseRefusals(t, b)...)
 }
 
 // openInvocation is a drain that writes nothing, and what an invocation asks of it.
@@ -217,9 +210,9 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if err != nil {
 		return invoke.Brief{}, nil, err
 	}
-	b, err := d.admission().bindUnderLease(t)
-	if err != nil {
-		return invoke.Brief{}, nil, err
+	b, no := d.admission().bindUnderLease(t)
+	if len(no) > 0 {
+		return invoke.Brief{}, nil, no
 	}
 	if t.Path != "" {
 		t.Attempts++
@@ -233,7 +226,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if c.base, err = d.base(); err != nil {
 		return invoke.Brief{}, nil, err
 	}
-	_, in, err := d.beginAttempt(ctx, c, func(board.Task) (bound, error) { return b, nil })
+	_, in, err := d.beginAttempt(ctx, c, func(board.Task) (bound, contract.Refusals) { return b, nil })
 	if err != nil {
 		return invoke.Brief{}, nil, errors.New(lastSession{}.asBlocked("%v", err).reason)
 	}

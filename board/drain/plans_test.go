@@ -76,9 +76,9 @@ func containsPrefix(prefixes []string, name string) bool {
 func (p *paper) claim(run, id string, now time.Time) *claim {
 	p.Helper()
 	d := p.run(run, now)
-	plan, err := d.planClaim(p.task(d, id))
-	if err != nil {
-		p.Fatal(err)
+	plan := d.planClaim(p.task(d, id))
+	if plan.draft.err != nil {
+		p.Fatal(plan.draft.err)
 	}
 	p.write(plan.draft, "tasks/"+id+".md", "ledger/")
 	return plan.claim
@@ -121,7 +121,7 @@ func TestPlanClaim(t *testing.T) {
 	if len(d.at.spend.Open) != 1 || d.at.spend.Open[0].Reserved != 100_000 || c.reserved != 100_000 {
 		t.Errorf("reserved: %+v", d.at.spend.Open)
 	}
-	if _, err := d.planClaim(now); err == nil {
+	if d.planClaim(now).draft.err == nil {
 		t.Error("a second run claims the task while the first holds it")
 	}
 }
@@ -188,9 +188,9 @@ func TestPlansShareNoFile(t *testing.T) {
 	var plans []*draft
 	for _, one := range [][2]string{{runA, "tide"}, {runB, "ebb"}} {
 		d := p.run(one[0], begin)
-		plan, err := d.planClaim(p.task(d, one[1]))
-		if err != nil {
-			t.Fatal(err)
+		plan := d.planClaim(p.task(d, one[1]))
+		if plan.draft.err != nil {
+			t.Fatal(plan.draft.err)
 		}
 		plans = append(plans, plan.draft)
 	}
@@ -205,13 +205,13 @@ func TestPlansShareNoFile(t *testing.T) {
 func TestPlanLeavesNothing(t *testing.T) {
 	p := newPaper(t, "[budget]\nmonthly_usd = 1.0\n", "tide state: ready")
 	d := p.run(runA, begin)
-	first, err := d.planClaim(p.task(d, "tide"))
-	if err != nil {
-		t.Fatal(err)
+	first := d.planClaim(p.task(d, "tide"))
+	if first.draft.err != nil {
+		t.Fatal(first.draft.err)
 	}
-	again, err := d.planClaim(p.task(d, "tide"))
-	if err != nil {
-		t.Fatal(err)
+	again := d.planClaim(p.task(d, "tide"))
+	if again.draft.err != nil {
+		t.Fatal(again.draft.err)
 	}
 	if !maps.EqualFunc(first.draft.all(p.root), again.draft.all(p.root), func(a, b []byte) bool { return string(a) == string(b) }) || first.draft.message != again.draft.message {
 		t.Error("the second plan differs from the first, which was dropped")
@@ -250,9 +250,9 @@ func TestPlanResult(t *testing.T) {
 			d := p.run(runA, begin)
 			d.Now = func() time.Time { return moment }
 			d.log.now = d.Now
-			plan, err := d.planClaim(p.task(d, "tide"))
-			if err != nil {
-				t.Fatal(err)
+			plan := d.planClaim(p.task(d, "tide"))
+			if plan.draft.err != nil {
+				t.Fatal(plan.draft.err)
 			}
 			p.write(plan.draft, "tasks/tide.md", "ledger/")
 			d.log.files = plan.draft.own

@@ -78,15 +78,15 @@ func (ad admission) findObstacles(t board.Task) (bound, []error) {
 			no = append(no, err)
 		}
 	}
-	b, err := ad.terms.checkSpawnable(t)
+	b, refused := ad.terms.checkSpawnable(t)
 	if !ad.terms.Invoked {
 		if t.Role == "" {
 			add(refuse("floor", "task %s: the task has no role, and odd drain needs one; set it with odd task edit %[1]s --role ROLE", t.ID))
 		} else if _, why := ad.now.compilePersona(t.Role); why != nil {
 			add(refuse("floor", "task %s: %v", t.ID, why))
 		}
-		if err != nil {
-			add(refuse("contract", "task %s: %s", t.ID, describeRefusals(err)))
+		if len(refused) > 0 {
+			add(refuse("contract", "task %s: %s", t.ID, describeRefusals(refused)))
 		}
 	}
 	if b.Role == contract.General {

@@ -20,7 +20,6 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Records reads what the ledgers of a board record of a run, and finds the proposal that a handoff is
@@ -185,18 +184,11 @@ func (l *runLog) encodeGiven(given *Given, by string) (*Given, error) {
 		Slug: "claims", Title: "Claims of " + c.Artifact, From: c.From, To: c.To, Artifact: c.Artifact, Run: l.id, By: by,
 		At: l.started.Format(time.RFC3339), Journal: l.journalPath(),
 	}
-	name, text, err := handoff.Make(m, c.Deliverable)
-	if err != nil {
-		return nil, err
-	}
-	g.text = secrets.Redact(text)
-	a, err := okf.Parse(name, g.text)
-	if err == nil {
-		g.Claims, err = handoff.Read(&a)
-	}
+	h, _, err := newHanded(m, c.Deliverable)
 	if err != nil {
 		return nil, fmt.Errorf("the claims: %w", err)
 	}
+	g.Claims, g.text = h.Handoff, h.text
 	return &g, nil
 }
 

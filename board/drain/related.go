@@ -196,9 +196,8 @@ func (bw *boardWriter) deletedAtoms(ctx context.Context, tip repo.OID) ([]deleti
 		}
 	}
 	known = deletions{cfg.Root, cfg.AgentEmail, tip, append(atoms, known.Atoms...)}
-	if b, err := json.Marshal(known); err == nil {
-		_ = bw.repo.Keep(deletedCache, b) // the next one reads it again
-	}
+	b, _ := json.Marshal(known)       // texts
+	_ = bw.repo.Keep(deletedCache, b) // the next one reads it again
 	return known.Atoms, nil
 }
 

@@ -30,6 +30,7 @@ type snapshot struct {
 	tip      repo.OID
 	cfg      config.Config
 	files    fs.FS // the whole commit
+	bundle   fs.FS // of them
 	graph    *okf.Graph
 	problems []okf.Problem
 	board    func() boardTasks
@@ -93,7 +94,7 @@ func snapshotOf(tip repo.OID, files fs.FS, cache state.Cache, before *snapshot) 
 	} else if s.cfg, err = config.Parse("odd.toml", b); err != nil {
 		return nil, err
 	}
-	root, err := s.cfg.Folder(s.files)
+	s.bundle, err = s.cfg.Folder(s.files)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, refuse("no-bundle", "%v", err)
 	}
@@ -101,9 +102,9 @@ func snapshotOf(tip repo.OID, files fs.FS, cache state.Cache, before *snapshot) 
 		return nil, err
 	}
 	if before == nil || before.cfg.Root != s.cfg.Root {
-		s.state = state.Of(root, cache)
+		s.state = state.Of(s.bundle, cache)
 	} else {
-		s.state = before.state.Next(root)
+		s.state = before.state.Next(s.bundle)
 	}
 	if s.graph, s.problems, err = s.state.Atoms(); err != nil {
 		return nil, err

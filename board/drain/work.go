@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
@@ -105,7 +106,7 @@ func (w work) cost() budget.MicroUSD { return w.earlier.paid + w.spent }
 
 // beginAttempt settles the terms of an attempt at what c holds, and makes what its first session
 // begins with.
-func (d *drain) beginAttempt(ctx context.Context, c *claim, bind func(board.Task) (bound, error)) (a attempt, in input, err error) {
+func (d *drain) beginAttempt(ctx context.Context, c *claim, bind func(board.Task) (bound, contract.Refusals)) (a attempt, in input, err error) {
 	a = attempt{d: d, c: c}
 	if a.terms, err = a.compileTerms(ctx, bind); err != nil {
 		return a, in, err
