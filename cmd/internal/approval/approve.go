@@ -116,7 +116,7 @@ func runApprove(ctx context.Context, env console.Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	take, err := takePart(v, p, o.without, o.edits)
+	take, err := review.TakePart(p, ProposedAtoms(v, p), o.without, o.edits)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func runApprove(ctx context.Context, env console.Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	taken := take.describeTaken(v.Config.Root)
+	taken := describeTaken(take, v.Config.Root)
 	target, elsewhere := v.TargetBranch()
 	act := fmt.Sprintf("approve %s into %s", t.ID, target)
 	if taken != "" {
@@ -164,7 +164,7 @@ func runApprove(ctx context.Context, env console.Env, o approval) error {
 			return err
 		}
 	}
-	h, err := land.Confirm(ctx, v.Clone, texts+card+take.leftOutLines()+walked, act, string(t.ID), o.yes)
+	h, err := land.Confirm(ctx, v.Clone, texts+card+leftOutLines(take)+walked, act, string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func runApprove(ctx context.Context, env console.Env, o approval) error {
 			Commit  string           `json:"commit"`
 			Checks  []string         `json:"checks,omitempty"` // that were run on the merged tree
 			LeftOut []review.LeftOut `json:"left_out,omitempty"`
-		}{string(t.ID), h.By(), string(oid), o.checked.Ran, take.left})
+		}{string(t.ID), h.By(), string(oid), o.checked.Ran, take.Left})
 	}
 	row := []string{string(t.ID), string(board.Done), h.By(), console.ShortID(oid)}
 	if elsewhere {
@@ -203,7 +203,7 @@ func runApprove(ctx context.Context, env console.Env, o approval) error {
 		row = append(row, taken)
 	}
 	err = console.PrintRows(env, [][]string{row})
-	if slices.ContainsFunc(ProposedAtoms(v, take.Proposal), func(a ProposedAtom) bool { return a.at.Base == "" }) {
+	if slices.ContainsFunc(ProposedAtoms(v, take.Proposal), func(a review.Atom) bool { return a.At.Base == "" }) {
 		console.Talk(env, "an agent gets a new note if its task uses the same words; owner: ROLE in the note's file gives it to that role every time")
 	}
 	return err
@@ -240,7 +240,7 @@ const mostVerified = 12
 
 // showUnseen returns the texts of the atoms that --verify would mark and that this clone did not
 // show: a person sees each one before they say that they verified it.
-func showUnseen(v *workspace.Board, p takenPart, o approval) (string, error) {
+func showUnseen(v *workspace.Board, p review.Part, o approval) (string, error) {
 	if !o.verify.All {
 		return "", nil
 	}
@@ -251,7 +251,7 @@ func showUnseen(v *workspace.Board, p takenPart, o approval) (string, error) {
 	var b strings.Builder
 	n := 0
 	for _, a := range ProposedAtoms(v, p.Proposal) {
-		if _, shown := w.Of(a.at); shown || !o.verify.Marks(a.ID) {
+		if _, shown := w.Of(a.At); shown || !o.verify.Marks(a.ID) {
 			continue
 		}
 		if n++; n > mostVerified {
@@ -389,7 +389,7 @@ func readSince(ctx context.Context, r *repo.Repo, t board.Task, p review.Proposa
 
 // approveHere merges what the person takes of the proposal into the board: one commit by
 // the person.
-func approveHere(ctx context.Context, v *workspace.Board, t board.Task, p takenPart, o approval, h review.Human) (repo.OID, error) {
+func approveHere(ctx context.Context, v *workspace.Board, t board.Task, p review.Part, o approval, h review.Human) (repo.OID, error) {
 	tree, conflicts, err := drain.MergeProposal(ctx, v.Repo, v.Tip, repo.OID(p.Commit))
 	if err != nil {
 		return "", fmt.Errorf("approve %s: the proposal cannot be merged into %s: %w: %s; %s", t.ID, v.Line.Name(), err, strings.Join(conflicts, ", "), wayOut(v.Repo, p.Proposal))
@@ -397,10 +397,10 @@ func approveHere(ctx context.Context, v *workspace.Board, t board.Task, p takenP
 	if is := o.checked.Tree; is != "" && is != tree {
 		return "", verb.Refuse("moved", "approve %s: the board changed while the checks ran (tree %s, checked was %s); nothing was done, run odd approve %[1]s again", t.ID, console.ShortID(tree), console.ShortID(is))
 	}
-	if tree, err = restorePaths(ctx, v.Repo, tree, p.paths, v.Tip); err != nil {
+	if tree, err = restorePaths(ctx, v.Repo, tree, p.Out, v.Tip); err != nil {
 		return "", err
 	}
-	if tree, err = v.Repo.WriteTree(ctx, tree, repo.Changes(p.edits)); err != nil {
+	if tree, err = v.Repo.WriteTree(ctx, tree, repo.Changes(p.Edits)); err != nil {
 		return "", err
 	}
 	merged, err := v.Repo.Tree(tree)
@@ -413,7 +413,7 @@ func approveHere(ctx context.Context, v *workspace.Board, t board.Task, p takenP
 	}
 	msg := approvalMessage(t, p, o, h, "", verifiedBlobs(v, p.Proposal, o.verify, files), files)
 	ch := repo.Changes(files)
-	if ch[v.RepoPath(t.Path)], err = review.Decline(ch[v.RepoPath(t.Path)], t, p.declines, h, v.Env.Now()); err != nil {
+	if ch[v.RepoPath(t.Path)], err = review.Decline(ch[v.RepoPath(t.Path)], t, p.Declines, h, v.Env.Now()); err != nil {
 		return "", err
 	}
 	var found []string
@@ -429,7 +429,7 @@ func approveHere(ctx context.Context, v *workspace.Board, t board.Task, p takenP
 	return land.CommitTree(ctx, v, []repo.OID{v.Tip, repo.OID(p.Commit)}, tree, ch, msg)
 }
 
-func approvalMessage(t board.Task, p takenPart, o approval, h review.Human, note string, verified map[string]string, files review.Files) string {
+func approvalMessage(t board.Task, p review.Part, o approval, h review.Human, note string, verified map[string]string, files review.Files) string {
 	var except []string
 	for _, id := range o.verify.Except {
 		except = append(except, string(id))
@@ -442,12 +442,12 @@ func approvalMessage(t board.Task, p takenPart, o approval, h review.Human, note
 		pairs = append(pairs, "Odd-Verified", name+"@"+verified[name])
 	}
 	pairs = append(pairs, "Odd-Except", strings.Join(except, ", "))
-	return land.Message("approve: "+cmp.Or(t.Title, string(t.ID)), note, append(pairs, p.trailerPairs(files)...)...)
+	return land.Message("approve: "+cmp.Or(t.Title, string(t.ID)), note, append(pairs, p.Trailers(files)...)...)
 }
 
 // approveForTarget adds the person's commit to the review branch, which changes only what
 // they leave out, edit or verify; a forge merges it and odd sync writes done.
-func approveForTarget(ctx context.Context, v *workspace.Board, t board.Task, p takenPart, o approval, h review.Human) (repo.OID, error) {
+func approveForTarget(ctx context.Context, v *workspace.Board, t board.Task, p review.Part, o approval, h review.Human) (repo.OID, error) {
 	target, _ := v.TargetBranch()
 	tree, err := approvedTree(ctx, v.Repo, p)
 	if err != nil {

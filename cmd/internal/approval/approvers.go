@@ -21,7 +21,7 @@ import (
 
 // missingApprovers returns the people that odd.toml asks to approve what p takes, beside who and those
 // who endorsed the proposal of t. What a person edited nobody endorsed.
-func missingApprovers(ctx context.Context, v *workspace.Board, t board.Task, p takenPart, who ...string) (out []risk.Missing, err error) {
+func missingApprovers(ctx context.Context, v *workspace.Board, t board.Task, p review.Part, who ...string) (out []risk.Missing, err error) {
 	if len(v.Config.Approvers) == 0 {
 		return nil, nil
 	}
@@ -31,14 +31,14 @@ func missingApprovers(ctx context.Context, v *workspace.Board, t board.Task, p t
 	}
 	for _, w := range p.Paths {
 		by := who
-		if _, edited := p.edits[w.Path]; !edited {
+		if _, edited := p.Edits[w.Path]; !edited {
 			by = append(slices.Clone(who), endorsed...)
 		}
 		var types []string
 		if rel, in := strings.CutPrefix(w.Path, v.Config.Root+"/"); in {
 			after, _ := v.Repo.Blob(repo.OID(w.Result))
 			before, _ := v.Repo.Blob(repo.OID(w.Base))
-			for _, b := range [][]byte{before, after, p.edits[w.Path]} {
+			for _, b := range [][]byte{before, after, p.Edits[w.Path]} {
 				if a, err := okf.Parse(rel, b); err == nil {
 					types = append(types, a.Type)
 				}
@@ -86,7 +86,7 @@ func waitsFor(m []risk.Missing) string {
 
 // checkApprovers reports that what the person approves waits for others too, who must approve as
 // much; who may not approve it at all is refused.
-func checkApprovers(ctx context.Context, v *workspace.Board, t board.Task, p takenPart, o approval) (others []risk.Missing, err error) {
+func checkApprovers(ctx context.Context, v *workspace.Board, t board.Task, p review.Part, o approval) (others []risk.Missing, err error) {
 	who, err := v.Repo.Identity(ctx)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func checkApprovers(ctx context.Context, v *workspace.Board, t board.Task, p tak
 		return nil, nil
 	case !slices.ContainsFunc(without, counts):
 		return nil, verb.Refuse("approvers", "approve %s: %s, and you are %s; they run odd approve %[1]s, or you leave it out with --without ID", t.ID, waitsFor(with), who.Email)
-	case len(p.left)+len(p.edits)+len(o.verify.Only) > 0 || o.verify.All:
+	case len(p.Left)+len(p.Edits)+len(o.verify.Only) > 0 || o.verify.All:
 		return nil, verb.Refuse("approvers", "approve %s: %s too, and who approves first approves all of it as it was proposed; run odd approve %[1]s --no-walk without other flags", t.ID, waitsFor(with))
 	}
 	return with, nil

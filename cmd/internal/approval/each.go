@@ -103,7 +103,7 @@ type walker struct {
 	review.Proposal
 	tty   io.ReadWriter
 	in    *bufio.Reader // of tty
-	atoms []ProposedAtom
+	atoms []review.Atom
 	walk  review.Walk
 	owner string // that was named last
 }
@@ -146,8 +146,8 @@ func runReviewEach(ctx context.Context, env console.Env, name string) error {
 }
 
 // inReadingOrder sorts atoms by the document and the line that they come from.
-func inReadingOrder(atoms []ProposedAtom) []ProposedAtom {
-	place := func(a ProposedAtom) (string, int) {
+func inReadingOrder(atoms []review.Atom) []review.Atom {
+	place := func(a review.Atom) (string, int) {
 		if len(a.Sources) == 0 {
 			return "", 0
 		}
@@ -156,7 +156,7 @@ func inReadingOrder(atoms []ProposedAtom) []ProposedAtom {
 		}
 		return a.Sources[0].Resource, 0
 	}
-	slices.SortStableFunc(atoms, func(a, b ProposedAtom) int {
+	slices.SortStableFunc(atoms, func(a, b review.Atom) int {
 		file, line := place(a)
 		other, below := place(b)
 		return cmp.Or(strings.Compare(file, other), cmp.Compare(line, below))
@@ -165,8 +165,8 @@ func inReadingOrder(atoms []ProposedAtom) []ProposedAtom {
 }
 
 // isOpen reports an atom that the person did not decide about.
-func (w *walker) isOpen(a ProposedAtom) bool {
-	d, _ := w.walk.Of(a.at)
+func (w *walker) isOpen(a review.Atom) bool {
+	d, _ := w.walk.Of(a.At)
 	return d.Take == ""
 }
 
@@ -183,8 +183,8 @@ func (w *walker) nextOpen(i int) int {
 // those that a person edited since they were approved.
 func (w *walker) takeRest() error {
 	for _, a := range w.atoms {
-		d, _ := w.walk.Of(a.at)
-		if d.Draft != nil || d.Take != "" || a.hand != "" {
+		d, _ := w.walk.Of(a.At)
+		if d.Draft != nil || d.Take != "" || a.Hand != "" {
 			continue
 		}
 		d.ID, d.Take = a.ID, review.Accept
@@ -209,7 +209,7 @@ func (w *walker) askAll(ctx context.Context) error {
 			}
 		}
 		said = false
-		d, _ := w.walk.Of(w.atoms[i].at)
+		d, _ := w.walk.Of(w.atoms[i].At)
 		revert := ""
 		if d.Edited != nil || d.Draft != nil {
 			revert = "r,"
@@ -315,7 +315,7 @@ func (w *walker) showAtom(i int) error {
 		return err
 	}
 	w.writeTTY("\n%s\n", atomBeside(w.Board.Repo, a, texts))
-	d, _ := w.walk.Of(a.at)
+	d, _ := w.walk.Of(a.At)
 	if d.Edited != nil {
 		w.writeTTY("your edit:\n%s\n", diff.Diff("proposed", a.Bytes(), "edited", d.Edited))
 	}
@@ -333,18 +333,18 @@ func (w *walker) keepDecision(d review.Decided) error {
 }
 
 // editAtom has the person change the file of an atom; what it was decided counts no more.
-func (w *walker) editAtom(ctx context.Context, a ProposedAtom, d review.Decided) error {
+func (w *walker) editAtom(ctx context.Context, a review.Atom, d review.Decided) error {
 	before := a.Bytes()
 	if edit := slices.Concat(d.Edited, d.Draft); edit != nil {
 		before = edit // there is one of them at most
 	}
-	b, err := land.EditText(ctx, w.Board, path.Base(a.at.Path), before)
+	b, err := land.EditText(ctx, w.Board, path.Base(a.At.Path), before)
 	if err != nil {
 		return err
 	}
 	is, err := okf.Parse(a.Atom.Path, b)
 	if err == nil && is.ID != a.ID {
-		err = fmt.Errorf("%s: the id is %s, and must stay %s", a.at.Path, is.ID, a.ID)
+		err = fmt.Errorf("%s: the id is %s, and must stay %s", a.At.Path, is.ID, a.ID)
 	}
 	if err == nil {
 		err = w.checkEdit(ctx, a, b)
@@ -363,7 +363,7 @@ func (w *walker) editAtom(ctx context.Context, a ProposedAtom, d review.Decided)
 const fewRoles = 8
 
 // giveToRole accepts an atom as the person last had it, with the role that they name as its owner.
-func (w *walker) giveToRole(ctx context.Context, a ProposedAtom, d review.Decided) (review.Decided, error) {
+func (w *walker) giveToRole(ctx context.Context, a review.Atom, d review.Decided) (review.Decided, error) {
 	before := a.Bytes()
 	if d.Edited != nil {
 		before = d.Edited
@@ -400,8 +400,8 @@ func (w *walker) giveToRole(ctx context.Context, a ProposedAtom, d review.Decide
 }
 
 // loadEdited loads the bundle of the proposal with b in place of an atom's file.
-func (w *walker) loadEdited(ctx context.Context, a ProposedAtom, b []byte) (*okf.Graph, []okf.Problem, error) {
-	files, err := land.TreeWith(ctx, w.Board.Repo, repo.OID(w.Commit), repo.Changes{a.at.Path: b})
+func (w *walker) loadEdited(ctx context.Context, a review.Atom, b []byte) (*okf.Graph, []okf.Problem, error) {
+	files, err := land.TreeWith(ctx, w.Board.Repo, repo.OID(w.Commit), repo.Changes{a.At.Path: b})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -413,7 +413,7 @@ func (w *walker) loadEdited(ctx context.Context, a ProposedAtom, b []byte) (*okf
 }
 
 // checkEdit refuses an edit of which odd check would say that it is an error.
-func (w *walker) checkEdit(ctx context.Context, a ProposedAtom, b []byte) error {
+func (w *walker) checkEdit(ctx context.Context, a review.Atom, b []byte) error {
 	g, found, err := w.loadEdited(ctx, a, b)
 	if err != nil {
 		return err

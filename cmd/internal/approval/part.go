@@ -19,36 +19,28 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// ProposedAtom is an atom of a proposal as it would land.
-type ProposedAtom struct {
-	okf.Atom
-	at   review.Path
-	hand string // that a person edited it since it was approved, or may have, "" for not
-	mark string // what the person who approves decided about it, "" for nothing
-}
-
 // ProposedAtoms returns the atoms that a proposal adds or changes, in the order of its paths.
 // A file that is no atom is in the diff alone.
-func ProposedAtoms(v *workspace.Board, p review.Proposal) []ProposedAtom {
-	var out []ProposedAtom
+func ProposedAtoms(v *workspace.Board, p review.Proposal) []review.Atom {
+	var out []review.Atom
 	for _, w := range p.Atoms(v.Config.Root) {
 		b, err := v.Repo.Blob(repo.OID(w.Result))
 		if err != nil {
 			continue
 		}
 		if a, err := okf.Parse(strings.TrimPrefix(w.Path, v.Config.Root+"/"), b); err == nil {
-			out = append(out, ProposedAtom{Atom: a, at: w})
+			out = append(out, review.Atom{Atom: a, At: w})
 		}
 	}
 	return out
 }
 
 // readHands sets hand of the atoms that are on the target and whose last change there was none of odd's.
-func readHands(ctx context.Context, v *workspace.Board, p review.Proposal, atoms []ProposedAtom) error {
+func readHands(ctx context.Context, v *workspace.Board, p review.Proposal, atoms []review.Atom) error {
 	var changed []string
 	for _, a := range atoms {
-		if a.at.Base != "" {
-			changed = append(changed, a.at.Path)
+		if a.At.Base != "" {
+			changed = append(changed, a.At.Path)
 		}
 	}
 	last, err := v.Repo.LastChanges(ctx, repo.OID(p.Base), changed)
@@ -56,127 +48,38 @@ func readHands(ctx context.Context, v *workspace.Board, p review.Proposal, atoms
 		return err
 	}
 	for i, a := range atoms {
-		oid, is := last[a.at.Path]
+		oid, is := last[a.At.Path]
 		switch {
-		case a.at.Base == "":
+		case a.At.Base == "":
 		case v.Repo.Shallow():
-			atoms[i].hand = "a person may have edited it, which a shallow clone does not tell"
+			atoms[i].Hand = "a person may have edited it, which a shallow clone does not tell"
 		case is:
 			c, err := v.Repo.Commit(oid)
 			if err != nil {
 				return err
 			}
 			if len(c.Trailer("Odd-Run")) == 0 && c.Author.Email != v.Config.AgentEmail {
-				atoms[i].hand = fmt.Sprintf("a person edited it in %s (%s, %s)", console.ShortID(oid), console.OneLine(c.Author.Name), c.Author.When.Format(time.DateOnly))
+				atoms[i].Hand = fmt.Sprintf("a person edited it in %s (%s, %s)", console.ShortID(oid), console.OneLine(c.Author.Name), c.Author.When.Format(time.DateOnly))
 			}
 		}
 	}
 	return nil
 }
 
-func byID(atoms []ProposedAtom) map[okf.ID]review.Path {
-	out := map[okf.ID]review.Path{}
-	for _, a := range atoms {
-		out[a.ID] = a.at
-	}
-	return out
-}
-
-type takenPart struct {
-	review.Proposal // of what is taken
-	left            []review.LeftOut
-	declines        []board.Decline
-	paths           []review.Path // of what is left out
-	cut             []string      // links of what is taken to what is left out
-	edits           review.Files  // what the person made of atoms, by path
-}
-
-// takePart returns the proposal without what left names, with the person's edits.
-func takePart(v *workspace.Board, p review.Proposal, left []review.LeftOut, edits review.Files) (takenPart, error) {
-	if len(left) == 0 {
-		return takenPart{Proposal: p, edits: edits}, nil
-	}
-	var err error
-	atoms, out := ProposedAtoms(v, p), takenPart{left: left, edits: edits}
-	if out.Proposal, out.paths, err = p.Without(left, byID(atoms)); err != nil {
-		return out, err
-	}
-	out.cut = linksTo(atoms, out.paths)
-	for i, w := range out.paths {
-		a := atoms[slices.IndexFunc(atoms, func(a ProposedAtom) bool { return a.at == w })]
-		out.declines = append(out.declines, declineOf(a, left[i].Reason))
-	}
-	return out, nil
-}
-
-// declineOf returns a no to an atom, by whoever confirms it.
-func declineOf(a ProposedAtom, reason string) board.Decline {
-	return board.Decline{ID: a.ID, Text: okf.Grounds(&a.Atom), Reason: reason}
-}
-
-// linksTo returns the links that atoms have to those which stand at paths and are new, so
-// that nothing is there without them.
-func linksTo(atoms []ProposedAtom, paths []review.Path) (links []string) {
-	gone := map[string]bool{}
-	for _, a := range atoms {
-		gone[string(a.ID)] = a.at.Base == "" && slices.Contains(paths, a.at)
-	}
-	for _, a := range atoms {
-		for _, e := range a.Edges {
-			if gone[e.Target] && !slices.Contains(paths, a.at) {
-				links = append(links, fmt.Sprintf("%s %s %s", a.ID, e.Kind, e.Target))
-			}
-		}
-	}
-	return links
-}
-
-func (p takenPart) describeTaken(root string) string {
-	if len(p.left) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s taken, %d left out", console.CountNoun(len(p.Atoms(root)), "atom"), len(p.left))
-}
-
-// leftOutLines tell what is left out, for the person who confirms it.
-func (p takenPart) leftOutLines() string {
-	b, left := &console.Card{Wide: 12}, []string(nil)
-	for _, l := range p.left {
-		left = append(left, string(l.ID)+history.ReasonSuffix(l.Reason))
-	}
-	b.List("left out", left, len(left), "")
-	if len(p.cut) > 0 {
-		b.Line("warning", "links to what you leave out: %s", strings.Join(p.cut, ", "))
-	}
-	return b.String()
-}
-
-// trailerPairs returns the trailers of what is left out and of what the person edited, as files
-// has it.
-func (p takenPart) trailerPairs(files review.Files) (pairs []string) {
-	for _, l := range p.left {
-		pairs = append(pairs, "Odd-Without", l.String())
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.edits)) {
-		pairs = append(pairs, "Odd-Edited", name+"@"+okf.BlobID(files[name]))
-	}
-	return pairs
-}
-
 // approvedFiles returns the atoms that the person's commit changes: what they edited, and what they
 // verify; and the task's file as done.
-func approvedFiles(v *workspace.Board, t board.Task, p takenPart, verify review.Verify, h review.Human) (review.Files, error) {
+func approvedFiles(v *workspace.Board, t board.Task, p review.Part, verify review.Verify, h review.Human) (review.Files, error) {
 	tree, err := v.Repo.Tree(repo.OID(p.Commit))
 	if err != nil {
 		return nil, err
 	}
 	atoms := atomsOf(v.Config, tree, p.Proposal)
-	maps.Copy(atoms, p.edits)
+	maps.Copy(atoms, p.Edits)
 	files, err := review.Approve(t, v.RepoPath(t.Path), atoms, verify, h, v.Env.Now())
 	if err != nil {
 		return nil, err
 	}
-	for name, b := range p.edits {
+	for name, b := range p.Edits {
 		if _, stamped := files[name]; !stamped {
 			files[name] = b
 		}
@@ -188,7 +91,7 @@ func approvedFiles(v *workspace.Board, t board.Task, p takenPart, verify review.
 func verifiedBlobs(v *workspace.Board, p review.Proposal, marks review.Verify, files review.Files) map[string]string {
 	out := map[string]string{}
 	for _, a := range ProposedAtoms(v, p) {
-		if b, ok := files[a.at.Path]; ok && marks.Marks(a.ID) {
+		if b, ok := files[a.At.Path]; ok && marks.Marks(a.ID) {
 			out[string(a.ID)] = okf.BlobID(b)
 		}
 	}
@@ -227,26 +130,26 @@ func restorePaths(ctx context.Context, r *repo.Repo, tree repo.OID, paths []revi
 
 // approvedTree returns the tree of an approval on a review branch: the proposal's, with what
 // is left out as it was before it.
-func approvedTree(ctx context.Context, r *repo.Repo, p takenPart) (repo.OID, error) {
+func approvedTree(ctx context.Context, r *repo.Repo, p review.Part) (repo.OID, error) {
 	tree, err := r.TreeOID(repo.OID(p.Commit), "")
 	if err != nil {
 		return "", err
 	}
-	return restorePaths(ctx, r, tree, p.paths, repo.OID(p.Base))
+	return restorePaths(ctx, r, tree, p.Out, repo.OID(p.Base))
 }
 
 // readPartTaken returns what the approval c takes of p, by its trailers, with the bytes that
 // it has; ok is false where it does not do what they say.
-func readPartTaken(ctx context.Context, v *workspace.Board, c repo.Commit, p review.Proposal) (take takenPart, ok bool, err error) {
+func readPartTaken(ctx context.Context, v *workspace.Board, c repo.Commit, p review.Proposal) (take review.Part, ok bool, err error) {
 	var left []review.LeftOut
 	atoms := ProposedAtoms(v, p)
 	if lines := c.Trailer("Odd-Without"); len(lines) > 0 {
-		if left, ok = review.NamedIn(lines, byID(atoms)); !ok {
-			return takenPart{}, false, nil
+		if left, ok = review.NamedIn(lines, review.ByID(atoms)); !ok {
+			return review.Part{}, false, nil
 		}
 	}
-	if take, err = takePart(v, p, left, review.Files{}); err != nil {
-		return takenPart{}, false, nil // it leaves out all, or one twice
+	if take, err = review.TakePart(p, atoms, left, review.Files{}); err != nil {
+		return review.Part{}, false, nil // it leaves out all, or one twice
 	}
 	tree, err := approvedTree(ctx, v.Repo, take)
 	if err != nil || tree == c.Tree {
@@ -254,24 +157,24 @@ func readPartTaken(ctx context.Context, v *workspace.Board, c repo.Commit, p rev
 	}
 	is, err := v.BlobReader(c.OID)
 	if err != nil {
-		return takenPart{}, false, err
+		return review.Part{}, false, err
 	}
 	ch := repo.Changes{}
 	take.Paths = slices.Clone(take.Paths)
 	for i, w := range take.Paths {
 		blob := is(w.Path)
-		at := slices.IndexFunc(atoms, func(a ProposedAtom) bool { return a.at == w })
+		at := slices.IndexFunc(atoms, func(a review.Atom) bool { return a.At == w })
 		if at < 0 || blob == w.Result || blob == "" {
 			continue
 		}
 		b, err := v.Repo.Blob(repo.OID(blob))
 		if err != nil {
-			return takenPart{}, false, err
+			return review.Part{}, false, err
 		}
 		edited := slices.Contains(c.Trailer("Odd-Edited"), w.Path+"@"+blob)
 		verified := slices.Contains(c.Trailer("Odd-Verified"), string(atoms[at].ID)+"@"+blob) && okf.VerifiedOnly(&atoms[at].Atom, b)
 		if edited {
-			take.edits[w.Path] = b
+			take.Edits[w.Path] = b
 		}
 		if edited || verified {
 			ch[w.Path], take.Paths[i].Result = b, blob
@@ -279,4 +182,24 @@ func readPartTaken(ctx context.Context, v *workspace.Board, c repo.Commit, p rev
 	}
 	tree, err = v.Repo.WriteTree(ctx, tree, ch)
 	return take, err == nil && tree == c.Tree, err
+}
+
+func describeTaken(p review.Part, root string) string {
+	if len(p.Left) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s taken, %d left out", console.CountNoun(len(p.Atoms(root)), "atom"), len(p.Left))
+}
+
+// leftOutLines tell what is left out, for the person who confirms it.
+func leftOutLines(p review.Part) string {
+	b, left := &console.Card{Wide: 12}, []string(nil)
+	for _, l := range p.Left {
+		left = append(left, string(l.ID)+history.ReasonSuffix(l.Reason))
+	}
+	b.List("left out", left, len(left), "")
+	if len(p.Cut) > 0 {
+		b.Line("warning", "links to what you leave out: %s", strings.Join(p.Cut, ", "))
+	}
+	return b.String()
 }

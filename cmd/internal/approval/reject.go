@@ -102,7 +102,7 @@ func RejectProposal(ctx context.Context, v *workspace.Board, t board.Task, o Rej
 	var declined []board.Decline
 	if p, err := v.ReadProposal(t); err == nil && o.Ends == pipeline.Rejected && !o.retry {
 		for _, a := range ProposedAtoms(v, p) {
-			declined = append(declined, declineOf(a, console.OneLine(o.Reason)))
+			declined = append(declined, a.Decline(console.OneLine(o.Reason)))
 		}
 	}
 	if b, err = review.Decline(b, t, declined, h, v.Env.Now()); err != nil {

@@ -178,8 +178,8 @@ const (
 func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal, at LandingSite, most int) (string, error) {
 	proposed := ProposedAtoms(v, p)
 	for i, a := range proposed {
-		if d, _ := at.walk.Of(a.at); d.Take != "" {
-			proposed[i].mark = ", " + string(d.Take)
+		if d, _ := at.walk.Of(a.At); d.Take != "" {
+			proposed[i].Mark = ", " + string(d.Take)
 		}
 	}
 	if err := readHands(ctx, v, p, proposed); err != nil {
@@ -212,8 +212,8 @@ func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	}
 	var hands []string
 	for _, a := range proposed {
-		if a.hand != "" {
-			hands = append(hands, fmt.Sprintf("%s: %s; odd review %s %[1]s shows what the proposal takes out", a.ID, a.hand, t.ID))
+		if a.Hand != "" {
+			hands = append(hands, fmt.Sprintf("%s: %s; odd review %s %[1]s shows what the proposal takes out", a.ID, a.Hand, t.ID))
 		}
 	}
 	b.List("warning", hands, FewFiles, "")
@@ -236,7 +236,7 @@ func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	for _, who := range endorsed {
 		b.Line("endorsed", "by %s", who)
 	}
-	if m, err := missingApprovers(ctx, v, t, takenPart{Proposal: p}); err != nil {
+	if m, err := missingApprovers(ctx, v, t, review.Part{Proposal: p}); err != nil {
 		return "", err
 	} else if len(m) > 0 {
 		b.Line("approvers", "%s", waitsFor(m))
@@ -307,7 +307,7 @@ func addSession(b *console.Card, c *review.Contract) {
 // fileList returns the proposal's files but for its atoms, a line each: how many lines each
 // gains and loses, the kind of change, the path. Those with the most changed lines come
 // first.
-func fileList(ctx context.Context, r *repo.Repo, p review.Proposal, atoms []ProposedAtom) ([]string, error) {
+func fileList(ctx context.Context, r *repo.Repo, p review.Proposal, atoms []review.Atom) ([]string, error) {
 	all, err := r.ChangedLines(ctx, repo.OID(p.Base), repo.OID(p.Commit))
 	if err != nil {
 		return nil, err
@@ -322,7 +322,7 @@ func fileList(ctx context.Context, r *repo.Repo, p review.Proposal, atoms []Prop
 		}
 	}
 	all = slices.DeleteFunc(all, func(l repo.Lines) bool {
-		return slices.ContainsFunc(atoms, func(a ProposedAtom) bool { return a.at.Path == l.Path })
+		return slices.ContainsFunc(atoms, func(a review.Atom) bool { return a.At.Path == l.Path })
 	})
 	slices.SortStableFunc(all, func(a, b repo.Lines) int { return b.Added + b.Removed - a.Added - a.Removed })
 	var out []string

@@ -177,7 +177,7 @@ func syncTask(ctx context.Context, v *workspace.Board, t board.Task, target stri
 		return s, err
 	}
 	by := "human:" + a.Author.Email
-	b, err := review.Synced(t, string(a.OID), by, a.Author.When, take.declines)
+	b, err := review.Synced(t, string(a.OID), by, a.Author.When, take.Declines)
 	if err != nil {
 		return s, err
 	}

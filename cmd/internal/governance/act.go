@@ -143,7 +143,7 @@ func (p *plan) completeAct(ctx context.Context) error {
 	case p.o.file != nil:
 		a.Lease = &p.o.file.Lease
 	case a.Kind == "draft" && !isAlive(p.leaseState()): // one that is alive is drafted again as it is
-		l := newDraft(p.AllTasks(), p.Config.Root, actTime(p.Board.Clone), p.slow).Lease
+		l := p.slow.Draft(p.AllTasks(), p.Config.Root, actTime(p.Board.Clone)).Lease
 		a.Lease = &l
 	}
 	if a.Reason == "" && a.Decision != nil {

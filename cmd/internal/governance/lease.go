@@ -273,53 +273,8 @@ func runLeaseDraft(c *cli.Context, env console.Env, v *workspace.Board, s overvi
 	if s.Facts.ChainErr != nil {
 		return fmt.Errorf("%s: %w", v.RepoPath(gate.GatesPath), s.Facts.ChainErr)
 	}
-	b := string(gate.PrintLease(newDraft(v.AllTasks(), v.Config.Root, actTime(v.Clone), s)))
+	b := string(gate.PrintLease(s.Draft(v.AllTasks(), v.Config.Root, actTime(v.Clone))))
 	return console.ShowText(env, c.Bool("json"), map[string]string{"toml": b}, b)
-}
-
-// newDraft returns a draft as a whole lease.toml: the lease that is drafted or suspended,
-// as it is, or else a prefilled one, of the tasks that people put on the board.
-func newDraft(tasks []board.Task, root string, now time.Time, s overview.SlowLoop) gate.File {
-	c, f := s.Facts.Chain, s.File
-	if st := f.Lease.State; s.Facts.Present && s.Facts.Unreadable == nil && (st == gate.Draft || st == gate.Suspended) {
-		f.Lease.State, f.Lease.ActivatedAt = gate.Draft, time.Time{}
-		return f
-	}
-	p := gate.Plan{ID: c.NextLease(), Paths: touchedPaths(tasks, root)}
-	rows := board.RowsOf(tasks)
-	for _, t := range board.Order(rows, board.IndexOf(rows)) {
-		if t.State == board.Ready {
-			p.Ready = append(p.Ready, gate.Work{ID: string(t.ID), Title: t.Title, Kind: t.Kind})
-		}
-	}
-	f = gate.DraftOf(now, p)
-	if c.Stance() == gate.Discovery {
-		f.Stance = gate.Discovery
-	}
-	return f
-}
-
-// touchedPaths returns the bundle at root, and what else the tasks may touch. A glob
-// that no lease may hold is left out.
-func touchedPaths(tasks []board.Task, root string) []string {
-	out := []string{root + "/**"}
-	for _, t := range tasks {
-		for _, p := range t.Paths {
-			if folder, ok := strings.CutSuffix(p, "/"); ok {
-				p = folder + "/**"
-			}
-			if t.State != board.Done && !slices.Contains(out, p) && !strings.HasPrefix(p, root+"/") && canHold(p) {
-				out = append(out, p)
-			}
-		}
-	}
-	slices.Sort(out[1:])
-	return out
-}
-
-func canHold(p string) bool {
-	l := gate.Lease{Scope: gate.Scope{Paths: []string{p}}}
-	return !slices.ContainsFunc(l.Check(false), func(p gate.Problem) bool { return p.Field == "lease.scope.paths" })
 }
 
 func leaseEdit(env console.Env) *cli.Command {
@@ -349,7 +304,7 @@ func runLeaseEdit(c *cli.Context, env console.Env) error {
 	if err != nil {
 		return err
 	}
-	f := newDraft(v.AllTasks(), v.Config.Root, actTime(v.Clone), s)
+	f := s.Draft(v.AllTasks(), v.Config.Root, actTime(v.Clone))
 	before := gate.PrintLease(f)
 	after, err := land.EditText(c.Context, v, "lease.toml", before)
 	if errors.Is(err, land.ErrNoEditor) {

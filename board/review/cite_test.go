@@ -1,10 +1,9 @@
-package approval
+package review
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -29,7 +28,7 @@ func TestHeadingAbove(t *testing.T) {
 }
 
 func TestQuotes(t *testing.T) {
-	cited := []citation{{Lines: []string{"1. Stop it.", "", "   `rm -x`"}}}
+	cited := []Citation{{Lines: []string{"1. Stop it.", "", "   `rm -x`"}}}
 	for body, want := range map[string]bool{
 		"> 1. Stop it.[^a]\n>\n>    `rm -x`\n": true,
 		"> * Stop it.\n>\n> `rm -x`\n":         true,
@@ -38,8 +37,8 @@ func TestQuotes(t *testing.T) {
 		"> Stop it.\n> `rm -x`\n> So it is.\n": false,
 		"Stop it. `rm -x`\n":                   false, // nothing is quoted
 	} {
-		if got := isQuoteOf([]byte(body), cited); got != want {
-			t.Errorf("isQuoteOf(%q) = %v, want %v", body, got, want)
+		if got := IsQuote([]byte(body), cited); got != want {
+			t.Errorf("IsQuote(%q) = %v, want %v", body, got, want)
 		}
 	}
 }
@@ -52,7 +51,7 @@ func TestWithoutProvenance(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "---\ntype: term\nid: a\n    note: hidden words\n---\n\n> Keel.[^s1]\n\n[^s1]: Deploys need no review.\n"
-	if got := (ProposedAtom{Atom: a, at: review.Path{Path: "knowledge/terms/a.md"}}).withoutProvenance(); got != want {
+	if got := (Atom{Atom: a, At: Path{Path: "knowledge/terms/a.md"}}).WithoutProvenance(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

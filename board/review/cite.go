@@ -1,0 +1,121 @@
+package review
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Citation is a text that an atom cites, as the session read it.
+type Citation struct {
+	Resource string   `json:"resource"`
+	Heading  string   `json:"heading,omitempty"` // that it stands under, without marks
+	From     int      `json:"from,omitempty"`    // its first line; 0 for a source that names no lines
+	Lines    []string `json:"lines,omitempty"`
+	Missing  string   `json:"missing,omitempty"` // why there are none
+}
+
+// Cite reads the texts that the sources of an atom name in files: those of the commit that its
+// session worked on.
+func Cite(files fs.FS, sources []okf.Source) []Citation {
+	var out []Citation
+	for _, s := range sources {
+		places := okf.ReadPlaces(s.Title)
+		b, err := fs.ReadFile(files, s.Resource)
+		switch {
+		case err != nil:
+			out = append(out, Citation{Resource: s.Resource, Missing: "it is no file of the commit that the agent read"})
+			continue
+		case len(places) == 0:
+			out = append(out, Citation{Resource: s.Resource, Missing: "the atom names no lines of it"})
+			continue
+		}
+		all := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+		doc, _, _ := okf.ParsePage(s.Resource, b) // of what does not read there is no heading
+		for _, p := range places {
+			c := Citation{Resource: s.Resource, From: p[0]}
+			if p[1] > len(all) {
+				c.Missing = fmt.Sprintf("it has %d lines", len(all))
+				if len(all) == 1 {
+					c.Missing = "it has 1 line"
+				}
+			} else {
+				c.Lines, c.Heading = all[p[0]-1:p[1]], headingAbove(doc, p[0])
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// headingAbove returns the last heading of a document above a line, "" for none.
+func headingAbove(doc okf.Atom, line int) (heading string) {
+	for _, h := range doc.Headings() {
+		if h.Line < line {
+			heading = h.Text
+		}
+	}
+	return heading
+}
+
+// IsQuote reports a body whose quoted lines are all lines of the citations, word for word and in their
+// order, with nothing of the citations left over. Spaces and list markers do not count.
+func IsQuote(body []byte, texts []Citation) bool {
+	var said, cited strings.Builder
+	add := func(b *strings.Builder, line string) {
+		b.WriteString(strings.Join(strings.Fields(listMarker.ReplaceAllString(line, "")), ""))
+	}
+	for line := range strings.Lines(string(body)) {
+		if strings.HasPrefix(line, ">") {
+			add(&said, footnote.ReplaceAllString(line[1:], ""))
+		}
+	}
+	for _, c := range texts {
+		for _, line := range c.Lines {
+			add(&cited, line)
+		}
+	}
+	return said.Len() > 0 && said.String() == cited.String()
+}
+
+// provenance are the lines below sources and generated of front matter that have no room for words.
+var provenance = regexp.MustCompile(`^(?:sources:|generated: \{by: \S+, at: \S+\}| +(?:- )?(?:id|resource|blob|text): \S+| +title: lines? [\d, -]+)\n?$`)
+
+// WithoutProvenance returns the file of an atom without what odd wrote of where it is from, which is shown
+// beside it: the front matter's sources and generated, and the footnotes of its sources. A line of
+// another form than odd's is shown.
+func (a Atom) WithoutProvenance() string {
+	var out strings.Builder
+	front, below, dropped := 0, false, false // below sources or generated
+	for line := range strings.Lines(string(a.Bytes())) {
+		inside := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "---")
+		switch {
+		case strings.TrimRight(line, "\n") == "---" && front < 2:
+			front, dropped = front+1, false
+		case front == 1:
+			key, _, _ := strings.Cut(line, ":")
+			below = inside && below || key == "sources" || key == "generated"
+			dropped = below && provenance.MatchString(line)
+		case front == 2:
+			note := slices.ContainsFunc(a.Sources, func(s okf.Source) bool {
+				rest, ours := strings.CutPrefix(line, fmt.Sprintf("[^%s]: [%s, %s](%s", s.ID, s.Resource, s.Title, okf.LinkTo(a.At.Path, s.Resource)))
+				return ours && lineAnchor.MatchString(rest)
+			})
+			dropped = note || dropped && line == "\n" // with the blank line below
+		}
+		if !dropped {
+			out.WriteString(line)
+		}
+	}
+	return strings.TrimRight(out.String(), "\n") + "\n"
+}
+
+var (
+	lineAnchor = regexp.MustCompile(`^#L\d+(?:-L\d+)?\)\n?$`)
+	footnote   = regexp.MustCompile(`\[\^[^\]]+\]`)
+	listMarker = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s`)
+)
