@@ -1,5 +1,5 @@
-// Package agents has the verb agent, which runs and watches single sessions and passes work
-// between them, and the verb mcp, which serves the board to an agent.
+// Package agents has the verb agent, which runs, watches and audits single sessions and hands work
+// over between them, and the verb mcp, which serves the board to an agent.
 package agents
 
 import (

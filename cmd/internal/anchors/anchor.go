@@ -1,5 +1,5 @@
-// Package anchors has the verb anchor, by which a session binds to a role and gets a permit, and
-// the hook that asks for that permit at each tool call.
+// Package anchors has the verb anchor, by which an agent's session binds to a role and gets a
+// permit, and the hook of an agent's harness that checks each tool call against the permit.
 package anchors
 
 import (

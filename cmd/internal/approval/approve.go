@@ -1,5 +1,7 @@
-// Package approval has the verbs by which a person decides on proposals: review, approve,
-// reject, undo and sync.
+// Package approval has the verbs by which a person decides on what agents propose: review shows a
+// proposal, approve merges it, reject turns it down, undo takes back the last rejection or edit, and
+// sync marks tasks done whose proposals were merged elsewhere. What a decision writes into a task
+// is board/review's.
 package approval
 
 import (

@@ -1,4 +1,5 @@
-// Package changes has the verb op: agents' changes to files that are no atoms.
+// Package changes has the verb op, which lists and shows agents' changes to files that are no
+// atoms, cancels one, and says how dangerous a change is.
 package changes
 
 import (

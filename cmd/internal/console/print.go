@@ -26,12 +26,12 @@ func PrintJSON(env Env, v any) error {
 	return enc.Encode(v)
 }
 
-// PrintRows prints rows of cells: aligned for a person, and the last broken between words
-// where it has room; tab-separated for a pipe.
+// PrintRows prints rows of cells. On a terminal they are aligned, and the last cell is broken
+// between words to fit. In a pipe they are separated by tabs.
 func PrintRows(env Env, rows [][]string) error { return printEach(env, slices.Values(rows)) }
 
-// ShowList prints a list as JSON, or a row of each; it tells a person what there is none of
-// where it is empty.
+// ShowList prints a list as JSON, or a row for each member. For an empty list it also writes the
+// message nothing, such as "no task is open", to stderr; "" is no message.
 func ShowList[T any](env Env, asJSON bool, list []T, nothing string, row func(T) []string) error {
 	if len(list) == 0 && nothing != "" {
 		Talk(env, "%s", nothing)
@@ -127,8 +127,8 @@ func alignRows(env Env, rows iter.Seq[[]string]) *layout.Table {
 	return t
 }
 
-// PrintMany is printEach for a long list, of which row appends one to cells: each
-// processor has its share of it, unless the whole is aligned.
+// PrintMany is PrintRows for a long list. row appends the cells of one member to cells; it runs
+// on all processors at once, unless the rows are aligned.
 func PrintMany[T any](env Env, list []T, row func(cells []string, of T) []string) error {
 	rowsOf := func(list []T) iter.Seq[[]string] {
 		return func(yield func([]string) bool) {
@@ -151,8 +151,8 @@ func PrintMany[T any](env Env, list []T, row func(cells []string, of T) []string
 	})
 }
 
-// PrintManyJSON is PrintJSON for a long list, of which value is one: each processor
-// has its share of it.
+// PrintManyJSON is PrintJSON for a long list of what value returns for each member; it runs on
+// all processors at once.
 func PrintManyJSON[T, V any](env Env, list []T, value func(T) V) error {
 	if len(list) == 0 {
 		return PrintJSON(env, []V{})
@@ -203,8 +203,8 @@ func inShares[T any](env Env, list []T, text func(out *bytes.Buffer, share []T) 
 	return nil
 }
 
-// Talk writes one line of talk to stderr, without hidden characters and without
-// what has the shape of a credential. A terminal gets it broken between words.
+// Talk writes a message to stderr behind "odd: ", without control characters and credentials. On
+// a terminal it is broken between words.
 func Talk(env Env, format string, args ...any) {
 	text := secrets.RedactText(okf.Visible(fmt.Sprintf(talker+format, args...)))
 	if env.Live {
@@ -220,8 +220,8 @@ func Talk(env Env, format string, args ...any) {
 // talker is who talks.
 const talker = "odd: "
 
-// PrintText prints text that may go over lines: as it is into a pipe, without
-// hidden characters on a terminal.
+// PrintText prints text of several lines: as it is in a pipe, and on a terminal without control
+// characters.
 func PrintText(env Env, s string) error {
 	if env.Terminal {
 		s = env.FoldedProse(okf.Visible(s))

@@ -39,9 +39,9 @@ func JoinWords[T ~string](list []T) string {
 	return strings.Join(words, ", ")
 }
 
-// Cell returns s on one line of a terminal: a tab or line break becomes a space, and
-// what nobody can see, or what has the shape of a credential, is left out, because
-// titles and reasons come from files and agents, and a terminal obeys escapes.
+// Cell returns s as one cell of a row. A tab or a line break becomes a space. Control characters
+// and credentials are left out, because titles and reasons come from files and agents, and a
+// terminal obeys escapes.
 func Cell(s string) string {
 	if layout.IsPlain(s) {
 		return secrets.RedactText(s)
@@ -52,8 +52,7 @@ func Cell(s string) string {
 	return secrets.RedactText(okf.Visible(s))
 }
 
-// TitleCell returns a title as a list shows it, for PrintRows and its kind, which make a cell
-// of it; --json and the file have all of it.
+// TitleCell returns a title cut to 100 columns, for lists. --json and the file have all of it.
 func TitleCell(s string) string {
 	if len(s) <= titleWidth {
 		return s

@@ -1,4 +1,6 @@
-// Package governance has the verb gate: decisions, leases, signs of decay and proposals.
+// Package governance has the verb gate, by which people steer the board as a whole: they decide at
+// gates, write the lease that limits what agents may do, look at signs of decay, and answer
+// proposals to change course.
 package governance
 
 import (

@@ -1,5 +1,5 @@
-// Package history has the verbs that check and tell what was committed: check, log, hook and
-// explain.
+// Package history has the verbs about what was committed: check judges files and commits, hook has
+// git call check before a push, log lists what happened, and explain says what a code means.
 package history
 
 import (

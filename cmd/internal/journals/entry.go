@@ -25,11 +25,11 @@ type Change struct {
 	Entry   journal.Entry
 }
 
-// Writer is who hands over, as files name them, when, and their journal file of today.
+// Writer is who writes an entry: their name in files, the time, and their journal file of today.
 type Writer struct{ By, At, Day string }
 
-// CommitEntry commits what build makes together with its journal entry, or stages both, and
-// returns the line of the entry in its file.
+// CommitEntry commits what build makes together with its journal entry, or stages both with
+// --no-commit. It returns the commit, and the line of the entry in its file.
 func CommitEntry(c *cli.Context, env console.Env, act string, person bool, build func(*workspace.Board, Writer) (Change, error)) (oid repo.OID, line int, err error) {
 	w, err := workspace.Open(c.Context, env)
 	if err != nil {

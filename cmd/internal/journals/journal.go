@@ -1,4 +1,5 @@
-// Package journals has the verb journal, and commits the entries of other verbs.
+// Package journals has the verb journal, which adds, lists and checks journal entries. CommitEntry
+// commits the entries that other verbs write.
 package journals
 
 import (

@@ -1,5 +1,7 @@
-// Package land commits to the board: for a person, who is asked at the terminal first and signs
-// with git's own settings, or for odd, which builds its change again when somebody was faster.
+// Package land commits to the board. A commit of a person's decision is confirmed at the terminal
+// first (Confirm), is signed as their git settings say, and fails if the board moved meanwhile
+// (CommitFiles, CommitTree). Any other change is built again on the newest board when somebody
+// else was first (Write).
 package land
 
 import (
@@ -27,7 +29,8 @@ const (
 	landTold = 10 // after so many a person is told what it waits for
 )
 
-// WriteOrStage calls Write, or stageChanges where --no-commit asks for it; with --dry-run it only builds.
+// WriteOrStage calls Write. With --no-commit it writes and stages the files instead; with
+// --dry-run it only calls build.
 func WriteOrStage(c *cli.Context, w *workspace.Clone, by Committer, build func(*workspace.Board) (repo.Changes, string, error)) (repo.OID, error) {
 	switch {
 	case c.Bool("dry-run"):
@@ -42,17 +45,17 @@ func WriteOrStage(c *cli.Context, w *workspace.Clone, by Committer, build func(*
 	return Write(c.Context, w, by, build)
 }
 
-// Committer makes a commit of changes on a tree, in somebody's name.
+// Committer makes a commit of a tree with changes, which no ref names yet: AsPerson or AsMachine.
 type Committer func(ctx context.Context, v *workspace.Board, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error)
 
-// AsMachine makes a commit in odd's own name.
+// AsMachine is the Committer in odd's own name.
 func AsMachine(ctx context.Context, v *workspace.Board, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
 	return v.Repo.MakeOn(ctx, parents, tree, ch, MachineIdentity(v), msg)
 }
 
-// Write makes a commit that needs no typed confirmation, as by makes it, and lands it. When
-// somebody else was first it looks at the board again and builds anew, so that writers at the
-// same time lose nothing and double nothing.
+// Write lands a commit that needs no confirmation. build returns the changes by path and the
+// commit's message; no changes make no commit. When somebody else was first, build is called again
+// with the board as it is then, so that writers at the same time lose nothing and double nothing.
 func Write(ctx context.Context, w *workspace.Clone, by Committer, build func(*workspace.Board) (repo.Changes, string, error)) (repo.OID, error) {
 	for try := 0; ; try++ {
 		oid, err := writeOnce(ctx, w, by, build)
@@ -89,7 +92,8 @@ func writeOnce(ctx context.Context, w *workspace.Clone, by Committer, build func
 	return oid, v.Line.Land(ctx, v.Tip, oid)
 }
 
-// CheckWorkTree refuses before anybody confirms a merge of paths that the work tree could not take.
+// CheckWorkTree refuses an act that changes paths which are not committed, or while a merge of git
+// is not finished. It is called before a person confirms.
 func CheckWorkTree(ctx context.Context, v *workspace.Board, act string, paths []string) error {
 	if head, err := v.Repo.Branch(); err != nil || head != v.Line.Name() || len(paths) == 0 {
 		return err
@@ -104,8 +108,8 @@ func CheckWorkTree(ctx context.Context, v *workspace.Board, act string, paths []
 	return err
 }
 
-// CommitTree commits changes to the board as the person and lands them. The
-// signature is checked before any ref moves.
+// CommitTree is CommitFiles for a commit with other parents or another tree than the board's tip,
+// and with other refs that move together with it.
 func CommitTree(ctx context.Context, v *workspace.Board, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string, also ...repo.RefUpdate) (repo.OID, error) {
 	oid, err := AsPerson(ctx, v, parents, tree, ch, msg)
 	if err != nil {
@@ -119,7 +123,8 @@ func CommitTree(ctx context.Context, v *workspace.Board, parents []repo.OID, tre
 	return oid, err
 }
 
-// CommitFiles is CommitTree on the board's own tree.
+// CommitFiles commits changes of files to the board as the person, and lands the commit. It
+// refuses if the board moved since v was read.
 func CommitFiles(ctx context.Context, v *workspace.Board, ch repo.Changes, msg string) (repo.OID, error) {
 	tree, err := v.Repo.TreeOID(v.Tip, "")
 	if err != nil {
@@ -128,7 +133,7 @@ func CommitFiles(ctx context.Context, v *workspace.Board, ch repo.Changes, msg s
 	return CommitTree(ctx, v, []repo.OID{v.Tip}, tree, ch, msg)
 }
 
-// TreeWith returns the files of a commit with changes, which no commit has yet.
+// TreeWith returns the files that a commit would have with changes.
 func TreeWith(ctx context.Context, r *repo.Repo, at repo.OID, ch repo.Changes) (fs.FS, error) {
 	tree, err := r.TreeOID(at, "")
 	if err == nil {

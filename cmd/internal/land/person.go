@@ -28,8 +28,9 @@ func RefuseAgent(env console.Env, verbName string) error {
 	return nil
 }
 
-// Confirm shows the person on the terminal what they decide about and asks there
-// for the typed confirmation of the act.
+// Confirm shows about to the person at the terminal, and returns who they are once they have typed
+// want. With signed it asks nothing, where odd.toml requires a signed commit. It refuses in CI, in
+// an agent's session and without a terminal.
 func Confirm(ctx context.Context, w *workspace.Clone, about, act, want string, signed bool) (review.Human, error) {
 	at := PersonPlace(w)
 	p, err := CheckDecider(ctx, w.Repo, act, at)
@@ -56,7 +57,8 @@ func Confirm(ctx context.Context, w *workspace.Clone, about, act, want string, s
 	return h, err
 }
 
-// CheckDecider returns the person that git names, and refuses a place where no person decides.
+// CheckDecider returns the person that git's configuration names. It refuses act in CI, in an
+// agent's session and under an agent's identity.
 func CheckDecider(ctx context.Context, r *repo.Repo, act string, at review.Place) (review.Person, error) {
 	who, err := r.Identity(ctx)
 	if err != nil {
@@ -84,7 +86,7 @@ func OpenToDecide(ctx context.Context, env console.Env, act string) (*workspace.
 	return w.ReadBoard(ctx, true)
 }
 
-// MayDecide is CheckDecider for the place where odd runs.
+// MayDecide refuses act where CheckDecider refuses it here.
 func MayDecide(ctx context.Context, w *workspace.Clone, act string) error {
 	_, err := CheckDecider(ctx, w.Repo, act, PersonPlace(w))
 	return err
@@ -106,8 +108,8 @@ func CheckActor(ctx context.Context, w *workspace.Clone, act string, person bool
 	return cmp.Or(who.Name, who.Email), "human:" + who.Email, err
 }
 
-// AsPerson makes the person's commit, and where signatures are required refuses one
-// without, before any ref moves.
+// AsPerson is the Committer in the person's name, with their hooks and signature. It refuses a
+// commit with a credential, and one without a signature where odd.toml requires one.
 func AsPerson(ctx context.Context, v *workspace.Board, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
 	if err := checkCredentials(v.Repo, parents, ch, msg); err != nil {
 		return "", err

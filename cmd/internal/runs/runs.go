@@ -41,8 +41,8 @@ func Print(env console.Env, report drain.Report, err error, asJSON bool) error {
 	return verb.Shown(err)
 }
 
-// Open opens the workspace for a verb that starts sessions, with the options of a drain that
-// tells p what goes on.
+// Open opens the clone for a verb that starts sessions. p shows the progress of a drain with the
+// options o.
 func Open(ctx context.Context, env console.Env) (w *workspace.Clone, o drain.Options, p *console.Progress, err error) {
 	if w, err = workspace.Open(ctx, env); err != nil {
 		return nil, o, nil, err
@@ -90,8 +90,8 @@ func waitsOn(t drain.Outcome) string {
 	return cmp.Or(t.Branch, t.Reason)
 }
 
-// FreeKilled takes back what a killed drain of this clone held, and tells the tasks that
-// are free now. What keeps it from that is told, and the tasks are held until their claims end.
+// FreeKilled takes back the claims of a drain of this clone that was killed, and returns their
+// tasks. An error is printed; the tasks are then held until their claims end.
 func FreeKilled(ctx context.Context, w *workspace.Clone) []okf.ID {
 	if w.Repo.Draining() {
 		return nil

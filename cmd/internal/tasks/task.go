@@ -1,4 +1,5 @@
-// Package tasks has the verbs that make tasks and run them: task, sense and drain.
+// Package tasks has the verbs about tasks: task writes and lists them, sense files them from
+// reports of other tools, and drain has agents work on them.
 package tasks
 
 import (

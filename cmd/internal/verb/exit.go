@@ -45,7 +45,8 @@ func Refuse(code, format string, args ...any) error { return refusal.New(code, f
 // AsFault returns err without its refusal: for a person who only looks, it is no refusal.
 func AsFault(err error) error { return errors.New(err.Error()) }
 
-// Status maps an error to its exit code and, for refusals, its reason code.
+// Status returns the exit code of an error, and a reason: the code of a refusal, else a word for
+// the exit code, "" for none.
 func Status(err error) (code int, reason string) {
 	var exit ExitCode
 	var refused interface{ Refused() string }
@@ -73,7 +74,8 @@ func Status(err error) (code int, reason string) {
 	return ExitFault, "fault"
 }
 
-// Report prints err once and returns the exit code.
+// Report prints err to stderr, with asJSON to stdout too, and returns the exit code. An ExitCode
+// has no text, and Shown's errors stand on stdout already.
 func Report(env console.Env, err error, asJSON bool) int {
 	code, reason := Status(err)
 	var exit ExitCode
@@ -122,7 +124,8 @@ func ErrorJSON(err error) map[string]any {
 	return map[string]any{"code": code, "reason": reason, "message": secrets.RedactText(err.Error())}
 }
 
-// ShowRefused prints as show does, then returns refused: why what was shown is refused, nil for none.
+// ShowRefused prints as console.Show does, then returns refused: why a rule says no to what was
+// shown, nil for none.
 func ShowRefused(env console.Env, asJSON bool, value any, rows [][]string, refused error) error {
 	err := console.Show(env, asJSON, value, rows...)
 	if err == nil && refused != nil && asJSON {
@@ -131,7 +134,7 @@ func ShowRefused(env console.Env, asJSON bool, value any, rows [][]string, refus
 	return cmp.Or(err, refused)
 }
 
-// OrFault returns err, or a fault that stdout tells already where the result is bad.
+// OrFault returns err, or ExitCode(ExitFault) where err is nil and the result is bad.
 func OrFault(err error, bad bool) error {
 	if err == nil && bad {
 		return ExitCode(ExitFault)

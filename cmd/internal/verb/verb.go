@@ -1,6 +1,7 @@
-// Package verb declares verbs and says how they end. A verb is a declaration, New or Group, and
-// a function that Do or On calls once its arguments are checked. An error becomes one line on
-// stderr and one of these exit codes:
+// Package verb declares the commands of odd and turns their errors into exit codes. A verb is a
+// command such as task add. New or Group declares it, with its help and its flags; Do or On checks
+// its arguments and calls the function that runs it. An error of that function becomes one line on
+// stderr, and one of these exit codes:
 //
 //	0    done
 //	1    fault, or findings of check and lint (stdout tells which); that what is
@@ -47,7 +48,8 @@ func Declare(c *cli.Command) *cli.Command {
 	return c
 }
 
-// Alone returns the action of a verb that has others below it, for when none of them is named.
+// Alone returns the action of a verb that has others below it and does something by itself. An
+// argument is then the name of a verb that is not there.
 func Alone(do cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Args().Present() {
@@ -58,12 +60,12 @@ func Alone(do cli.ActionFunc) cli.ActionFunc {
 }
 
 // New declares a verb without others below it that prints JSON too. Its name has the arguments
-// behind it, as help shows them: do checks their number by that.
+// behind it, as help shows them, such as "show TASK": Do checks their number by that.
 func New(name, use, help string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
 	return NewText(name, use, help, action, append(flags, JSONFlag())...)
 }
 
-// NewText is verb for one whose output is no JSON, or always the same.
+// NewText is New for a verb without --json.
 func NewText(name, use, help string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
 	name, args, _ := strings.Cut(name, " ")
 	return Declare(&cli.Command{Name: name, ArgsUsage: args, Usage: use, Description: help, Action: action, Flags: flags})
@@ -116,7 +118,7 @@ func OneArg(c *cli.Context) error {
 	return Usage("%s: want one argument, %s; see odd help %[1]s", Name(c), strings.TrimSuffix(strings.TrimPrefix(c.Command.ArgsUsage, "["), "...]"))
 }
 
-// OneFlag returns which of the flags is set, "" for none; two exclude each other.
+// OneFlag returns which of the flags is set, "" for none. Two together are an error of usage.
 func OneFlag(c *cli.Context, flags ...string) (string, error) {
 	set := slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return !c.IsSet(name) })
 	switch len(set) {
@@ -128,7 +130,8 @@ func OneFlag(c *cli.Context, flags ...string) (string, error) {
 	return "", Usage("%s: --%s do not go together; give one of them", Name(c), strings.Join(set, " and --"))
 }
 
-// On is do for a verb that works on what open opens; it closes that after the verb.
+// On is Do for a verb that works on what open opens, such as a board. It closes an io.Closer
+// after the verb.
 func On[T any](env console.Env, open func(context.Context, console.Env) (T, error), run func(*cli.Context, console.Env, T) error) cli.ActionFunc {
 	return Do(env, func(c *cli.Context, env console.Env) error {
 		opened, err := open(c.Context, env)

@@ -1,6 +1,11 @@
-// Package workspace opens what a verb works on. A Clone is the repository with its odd.toml. A
-// Board is the tasks and atoms of one commit, or as they lie in the work tree. A Bundle is the
-// atoms of any folder or commit, for verbs that only read.
+// Package workspace opens what a verb works on:
+//
+//   - Clone: the git repository, and odd.toml as it lies in the work tree
+//   - Board: the tasks and atoms of the board's branch, as one commit has them or as they lie in
+//     the work tree
+//   - Bundle: the atoms of any folder or commit, for verbs that only read
+//
+// open.go has the functions by which verbs choose.
 package workspace
 
 import (
@@ -78,7 +83,8 @@ func OpenRepo(env console.Env) (*repo.Repo, error) {
 	return r, err
 }
 
-// OpenWorkTree opens a repository as OpenRepo does, and refuses one in which odd does not work.
+// OpenWorkTree is OpenRepo for a verb that works on files: it refuses a bare repository, and one
+// with SHA-256 names.
 func OpenWorkTree(env console.Env) (*repo.Repo, error) {
 	r, err := OpenRepo(env)
 	if err == nil {
@@ -103,8 +109,8 @@ func bareError(r *repo.Repo) error {
 	return verb.Refuse("bare", "%s: is a bare repository, which has no files to work on; run odd in a clone of it: git clone %[1]s work", r.CommonDir())
 }
 
-// Open opens the repository env.Dir is in, finishes what a killed odd
-// left behind, and reads odd.toml. It refuses a directory without either.
+// Open opens the repository that env.Dir is in, finishes or takes back what a killed odd left
+// half done, and reads odd.toml. It refuses a directory without a repository or without odd.toml.
 func Open(ctx context.Context, env console.Env) (*Clone, error) {
 	r, err := OpenWorkTree(env)
 	if err != nil {
@@ -120,8 +126,8 @@ func Open(ctx context.Context, env console.Env) (*Clone, error) {
 	return OpenConfigured(env, r)
 }
 
-// Look is Open for a command that only reads: what a killed command left stays, with what it
-// has to say, and no branch is made.
+// Look is Open for a command that must not write. It leaves what a killed odd left, and makes no
+// local branch for a board that only the remote has.
 func Look(env console.Env) (*Clone, error) {
 	r, err := OpenWorkTree(env)
 	if err != nil {

@@ -11,35 +11,14 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// OpenCheckout is OpenCurrent for verbs that only read handoffs: where HEAD is
-// detached and odd.toml names no board, as in CI, what is checked out is read.
-func OpenCheckout(ctx context.Context, env console.Env) (*Board, error) {
-	w, err := Open(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	head, err := w.Repo.Branch()
-	if err != nil {
-		return nil, err
-	}
-	if head != "" || w.Config.Branch != "" || w.Repo.Root() == "" {
-		return w.ReadCurrent(ctx)
-	}
-	v := &Board{Clone: w, Line: &repo.Line{Repo: w.Repo, Ref: "HEAD"}}
-	if v.Tip, err = w.Repo.Resolve(ctx, "HEAD"); err != nil {
-		return nil, err
-	}
-	return v, v.readFiles()
-}
-
-// Options is what a verb reads of the board.
+// Options say how a verb opens the board. The zero value is the board as committed here.
 type Options struct {
 	Fetch   bool // from the remote first, as every act that commits must
 	Current bool // as a person sees it: the work tree where the board is checked out
 	Tasks   bool // no atoms but tasks, so that what else the bundle holds costs nothing
 }
 
-// OpenBoard opens the board.
+// OpenBoard opens the clone that env.Dir is in, and its board.
 func (o Options) OpenBoard(ctx context.Context, env console.Env) (*Board, error) {
 	w, err := Open(ctx, env)
 	if err != nil {
@@ -52,7 +31,7 @@ func (o Options) OpenBoard(ctx context.Context, env console.Env) (*Board, error)
 	return w.ReadBoard(ctx, o.Fetch)
 }
 
-// OpenTask opens the board and finds a task on it.
+// OpenTask opens the board and returns a task on it, by what FindTask takes for a name.
 func (o Options) OpenTask(ctx context.Context, env console.Env, name string) (v *Board, t board.Task, err error) {
 	if v, err = o.OpenBoard(ctx, env); err == nil {
 		t, err = v.FindTask(name)
@@ -60,7 +39,7 @@ func (o Options) OpenTask(ctx context.Context, env console.Env, name string) (v 
 	return v, t, err
 }
 
-// OpenProposal opens the board and reads what a task on it proposes.
+// OpenProposal opens the board and returns a task and what an agent proposes for it.
 func (o Options) OpenProposal(ctx context.Context, env console.Env, name string) (v *Board, t board.Task, p review.Proposal, err error) {
 	if v, t, err = o.OpenTask(ctx, env, name); err == nil {
 		p, err = v.ReadProposal(t)
@@ -68,8 +47,8 @@ func (o Options) OpenProposal(ctx context.Context, env console.Env, name string)
 	return v, t, p, err
 }
 
-// How most verbs open the board: as committed here, as committed on the remote for an act
-// that commits, and as a person sees it, whole or with nothing but the tasks.
+// How most verbs open the board: as committed here; as committed on the remote, for an act that
+// commits; as a person sees it; and as a person sees it without atoms other than tasks.
 var (
 	OpenCommitted = Options{}.OpenBoard
 	OpenShared    = Options{Fetch: true}.OpenBoard
@@ -98,4 +77,25 @@ func OpenFiles(ctx context.Context, env console.Env) (*Board, error) {
 		return nil, WhyNotLoaded(v.Config.Root, err)
 	}
 	return v, nil
+}
+
+// OpenCheckout is OpenCurrent for verbs that only read handoffs: where HEAD is
+// detached and odd.toml names no board, as in CI, what is checked out is read.
+func OpenCheckout(ctx context.Context, env console.Env) (*Board, error) {
+	w, err := Open(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	head, err := w.Repo.Branch()
+	if err != nil {
+		return nil, err
+	}
+	if head != "" || w.Config.Branch != "" || w.Repo.Root() == "" {
+		return w.ReadCurrent(ctx)
+	}
+	v := &Board{Clone: w, Line: &repo.Line{Repo: w.Repo, Ref: "HEAD"}}
+	if v.Tip, err = w.Repo.Resolve(ctx, "HEAD"); err != nil {
+		return nil, err
+	}
+	return v, v.readFiles()
 }
