@@ -140,7 +140,7 @@ func (d *drain) landClaim(ctx context.Context, plan claimPlan) error {
 	}
 	c.pin = repo.RefUpdate{Name: pinned + d.Run, New: c.base}
 	p.refs = append(p.refs, c.pin)
-	err = d.land(ctx, p)
+	err = d.moveTo(ctx, p, next)
 	if err != nil && !p.landed { // else the next drain finds by the pin that this run died
 		c.releaseBase(ctx)
 	}

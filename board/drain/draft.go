@@ -60,7 +60,6 @@ type draft struct {
 	refs    []repo.RefUpdate // that move with the board
 	lands   bool             // a change lands with it without approval
 	held    string           // for people: why one that was to land waits after all, "" for none
-	made    repo.OID         // its commit, "" before commit
 	err     error            // what went wrong first as it was planned: it is never committed
 	landed  bool             // the board has moved to it
 }
@@ -142,25 +141,29 @@ func (p *draft) all(root string) repo.Changes {
 
 // commit makes the commit of p, on the board's tip if p names no other. The machine may
 // have slept since the last record, so that the commit has its moment.
-func (bw *boardWriter) commit(ctx context.Context, p *draft) (_ repo.OID, err error) {
-	if p.made != "" || p.err != nil {
-		return p.made, p.err
+func (bw *boardWriter) commit(ctx context.Context, p *draft) (repo.OID, error) {
+	if p.err != nil {
+		return "", p.err
 	}
 	who := bw.agentSignature()
 	if !p.wrote.IsZero() {
 		who.When = p.wrote
 	}
-	p.made, err = bw.makeCommit(ctx, cmp.Or(p.onto, bw.at.tip), p.all(bw.at.cfg.Root), who, p.message)
-	return p.made, err
+	return bw.makeCommit(ctx, cmp.Or(p.onto, bw.at.tip), p.all(bw.at.cfg.Root), who, p.message)
 }
 
-// land makes the draft's commit and moves the board to it, with all refs of the draft or
-// not at all. From then on the run's files are the draft's.
+// land makes the draft's commit and moves the board to it.
 func (bw *boardWriter) land(ctx context.Context, p *draft) error {
 	next, err := bw.commit(ctx, p)
 	if err != nil {
 		return unwritten{err}
 	}
+	return bw.moveTo(ctx, p, next)
+}
+
+// moveTo moves the board to the commit of p, with all refs of p or not at all. From then on the run's
+// files are the draft's.
+func (bw *boardWriter) moveTo(ctx context.Context, p *draft, next repo.OID) (err error) {
 	if err := bw.line.Land(ctx, bw.at.tip, next, p.refs...); err != nil {
 		if p.lands && bw.refusesLanding(ctx, next, err) {
 			return landingRefusal{err} // planned again, without the landing

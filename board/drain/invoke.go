@@ -335,9 +335,7 @@ func (rec recorder) endInvocation(c *claim, done []work, art repo.RefUpdate) (*d
 	p.refs = []repo.RefUpdate{art}
 	trace := p.trace()
 	verdict, why := verdictOf(done)
-	data := event.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why}
-	rec.chargeOutcome(&data, c, cost)
-	p.record(event.Record{Kind: event.Outcome, Task: rec.log.id, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data})
+	rec.recordOutcome(p, c, cost, trace, event.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why})
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
 	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
 	p.message = rec.log.message("board: "+title, content, traced{lease: c.leaseID, trace: trace})

@@ -86,9 +86,6 @@ func (b bound) emissionBase(base string) string {
 }
 
 func (a authority) mergeOptions(by string) reconcile.Options {
-	limit, ok := okf.ParseConfidence(a.cfg.Session.Cap)
-	if !ok || limit == okf.Unset || limit > okf.Asserted {
-		limit = okf.Inferred
-	}
+	limit, _ := okf.ParseConfidence(a.cfg.Session.Cap) // inferred or asserted
 	return reconcile.Options{Cap: limit, By: by, Now: a.now.UTC(), MaxAtoms: a.cfg.Session.MaxAtoms}
 }

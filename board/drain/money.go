@@ -186,9 +186,9 @@ func (rec recorder) dueAlerts(team string, more budget.MicroUSD) (due []string) 
 	return due
 }
 
-// chargeOutcome records in an outcome the alerts it causes and the cost above the
+// recordOutcome records the outcome of c with what it cost, the alerts it causes and the cost above the
 // reservation, which counts in full.
-func (rec recorder) chargeOutcome(data *event.OutcomeData, c *claim, cost budget.MicroUSD) {
+func (rec recorder) recordOutcome(p *draft, c *claim, cost budget.MicroUSD, trace string, data event.OutcomeData) {
 	if over := cost - c.reserved; over > 0 {
 		data.Over = int64(over)
 		if rec.at.cfg.Free() {
@@ -198,6 +198,7 @@ func (rec recorder) chargeOutcome(data *event.OutcomeData, c *claim, cost budget
 		}
 	}
 	data.Alert = rec.dueAlerts(c.task.Team, cost-c.reserved)
+	p.record(event.Record{Kind: event.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(cost), Trace: trace, Data: data})
 }
 
 func (p Purse) describeOverspend() string {

@@ -331,11 +331,7 @@ func (rec recorder) completeResult(p *draft, r result) (*draft, Outcome) {
 		p.fail(err)
 		p.changes[rec.at.pathOf(c.task.Path)] = b
 	}
-	data := rec.outcomeData(c, w, out, r.artifacts.New)
-	rec.chargeOutcome(&data, c, out.Cost)
-	p.record(event.Record{
-		Kind: event.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace, Data: data,
-	})
+	rec.recordOutcome(p, c, out.Cost, out.Trace, rec.outcomeData(c, w, out, r.artifacts.New))
 	rec.writeLaterRecords(p, w)
 	subject, title := fmt.Sprintf("board: %s to %s", out.Task, out.State), fmt.Sprintf("%s: %s", out.Task, out.State)
 	if out.State == "" {
