@@ -223,6 +223,7 @@ type Drift struct {
 	Here     [][2]int // the lines of the cited texts that the file still has
 	Kept     []int    // which of the texts those are, from 0
 	Files    []string // other files that have some of the text
+	Beside   string   // one of Files that the atom has as a source too
 
 	was, lost [][2]int
 	now       []string
@@ -242,30 +243,37 @@ func (d Drift) Replaced() bool { return !d.Gone && len(d.Files) > 0 }
 // has the blob of its file as it is now.
 func StillHolds(a *Atom, drift []Drift, files fs.FS) ([]byte, error) {
 	f, _ := a.Field("sources")
-	list, done := listItems(f.Value), map[string]bool{}
-	head, body := a.Bytes()[:len(a.Bytes())-len(a.Body())], a.Body()
+	var blobs []string // of each source, as its file writes it
+	for _, v := range listItems(f.Value) {
+		m, _ := v.(map[string]any)
+		blobs = append(blobs, valueText(m["blob"]))
+	}
+	head := a.Bytes()[:len(a.Bytes())-len(a.Body())]
+	out := slices.Clone(a.Bytes())
 	for _, d := range drift {
 		b, err := fs.ReadFile(files, d.Resource)
 		if err != nil {
 			return nil, fmt.Errorf("its source %s is gone; correct its sources, or delete the atom", d.Resource)
 		}
-		m, _ := list[d.Source].(map[string]any)
-		was, of := valueText(m["blob"]), 0
-		for _, v := range list {
-			if m, _ := v.(map[string]any); valueText(m["blob"]) == was && valueText(m["resource"]) == d.Resource {
-				of++
+		was, now, before, all := blobs[d.Source], BlobID(b), 0, 0
+		for i, blob := range blobs {
+			if blob == was {
+				all++
+			}
+			if blob == was && i < d.Source {
+				before++
 			}
 		}
-		switch {
-		case done[was+" "+d.Resource]:
-		case was == "" || bytes.Count(head, []byte(was)) != of:
-			return nil, fmt.Errorf("odd cannot tell where its source %s has a blob; write blob: %s under it", d.Resource, BlobID(b))
-		default:
-			head = bytes.ReplaceAll(head, []byte(was), []byte(BlobID(b)))
+		if len(was) != len(now) || bytes.Count(head, []byte(was)) != all {
+			return nil, fmt.Errorf("odd cannot tell where its source %s has a blob; write blob: %s under it", d.Resource, now)
 		}
-		done[was+" "+d.Resource] = true
+		at := 0
+		for range before {
+			at += bytes.Index(head[at:], []byte(was)) + len(was)
+		}
+		copy(out[at+bytes.Index(head[at:], []byte(was)):], now)
 	}
-	return append(slices.Clone(head), body...), nil
+	return out, nil
 }
 
 // CheckSources returns what Drifted finds as problems.
@@ -322,6 +330,11 @@ func findDrifts(cited []*citation, files fs.FS, list func() []string) []Drift {
 	var out []Drift
 	for _, c := range cs {
 		if d, ok := c.findDrift(); ok {
+			for _, o := range cited {
+				if o.path == d.Path && slices.Contains(d.Files, o.resource) {
+					d.Beside = o.resource
+				}
+			}
 			out = append(out, d)
 		}
 	}
@@ -461,9 +474,12 @@ func (d Drift) toProblem() Problem {
 	case d.Lost:
 		return Problem{Code: codeSourceChanged, Severity: Warn, Message: fmt.Sprintf("its source %s no longer has the text that it had on %s", d.Resource, Places(d.lost)),
 			Hint: "compare the two; correct the atom, or if it holds run odd knowledge confirm on it"}
+	case d.Replaced() && d.Beside != "":
+		return Problem{Code: codeSourceChanged, Severity: Warn, Message: fmt.Sprintf("its source %s no longer has the text that it had on %s; its source %s still has it", d.Resource, Places(d.was), d.Beside),
+			Hint: "compare the two; correct the atom, or if it holds run odd knowledge confirm on it"}
 	case d.Replaced():
 		return Problem{Code: codeSourceChanged, Severity: Warn, Message: fmt.Sprintf("its source %s no longer has the text that it had on %s; the same text is at %s", d.Resource, Places(d.was), strings.Join(d.now, ", ")),
-			Hint: "if it was moved there, name that file as the source; else correct the atom by what its source says now"}
+			Hint: "if it was moved there, name that file as the source; else correct the atom, or if it holds run odd knowledge confirm on it"}
 	}
 	return Problem{Code: codeSourceMoved, Severity: Info, Message: fmt.Sprintf("the text on %s of its source %s is now at %s", Places(d.was), d.Resource, strings.Join(d.now, ", ")),
 		Hint: "it is the same text, so the atom holds; a link in it to the old place may lead nowhere"}

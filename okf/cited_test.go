@@ -66,6 +66,8 @@ func TestCheckSources(t *testing.T) {
 		{"renamed", atom, map[string]string{"docs/w.md": "new\n" + was}, "a.md:6 odd-source-moved the text on lines 3, 5-6 of its source docs/g.md is now at docs/w.md:4, docs/w.md:6-7"},
 		{"one taken along", atom, map[string]string{"docs/g.md": "Flood: it rises.\n", "docs/w.md": "Ebb: it falls\nand falls.\n"},
 			"a.md:6 odd-source-changed its source docs/g.md no longer has the text that it had on lines 3, 5-6; the same text is at docs/g.md:1, docs/w.md:1-2"},
+		{"changed in one of two sources", "---\ntype: term\nsources:\n  - {resource: docs/g.md, title: line 3, text: '" + Cited([]byte("Flood: it rises.")) + "'}\n  - {resource: docs/w.md, title: line 3, text: '" + Cited([]byte("Flood: it rises.")) + "'}\n---\n",
+			map[string]string{"docs/g.md": "Flood: it rests.\n", "docs/w.md": was}, "a.md:4 odd-source-changed its source docs/g.md no longer has the text that it had on line 3; its source docs/w.md still has it"},
 		{"renamed and changed", atom, map[string]string{"docs/w.md": "Flood: it rises.\n"}, "a.md:6 odd-source-gone its source docs/g.md is gone, and no other file has the text"},
 		{"in a file of another kind", atom, map[string]string{"docs/w.txt": was, ".x/w.md": was}, "a.md:6 odd-source-gone its source docs/g.md is gone, and no other file has the text"},
 		{"deprecated", cite("status: deprecated\n"), nil, ""},
@@ -104,7 +106,8 @@ func TestStillHolds(t *testing.T) {
 	for name, c := range map[string]struct{ sources, want, fault string }{
 		"one":              {"  - {id: g, resource: docs/g.md, blob: " + was + "}\r\n  - {resource: docs/h.md, blob: " + other + "}\r\n", "  - {id: g, resource: docs/g.md, blob: " + now + "}\r\n  - {resource: docs/h.md, blob: " + other + "}\r\n", ""},
 		"twice the file":   {"  - {blob: " + was + ", resource: docs/g.md}\n  - {resource: docs/g.md, blob: " + was + "}\n", "  - {blob: " + now + ", resource: docs/g.md}\n  - {resource: docs/g.md, blob: " + now + "}\n", ""},
-		"a copy":           {"  - {resource: docs/g.md, blob: " + was + "}\n  - {resource: docs/h.md, blob: " + was + "}\n", "", "cannot tell where its source docs/g.md has a blob"},
+		"a copy":           {"  - {resource: docs/h.md, blob: " + was + "}\n  - {resource: docs/g.md, blob: " + was + "}\n", "  - {resource: docs/h.md, blob: " + was + "}\n  - {resource: docs/g.md, blob: " + now + "}\n", ""},
+		"a blob elsewhere": {"  - {resource: docs/g.md, blob: " + was + "}\nnote: " + was + "\n", "", "cannot tell where its source docs/g.md has a blob"},
 		"without a blob":   {"  - {resource: docs/g.md}\n", "", "write blob: " + now + " under it"},
 		"a number":         {"  - {resource: docs/g.md, blob: 1111111111111111111111111111111111111111}\n", "", "write blob: " + now + " under it"},
 		"a file not there": {"  - {resource: docs/x.md, blob: " + was + "}\n", "", "its source docs/x.md is gone"},
