@@ -207,7 +207,9 @@ func (p *plan) confirmPage() string {
 	b := &strings.Builder{}
 	r := p.out.Row
 	fmt.Fprintf(b, "%s: %s gate, %s", r.ID, r.Gate, strings.TrimSpace(r.Act+" "+r.Lease))
-	if r.From == r.To {
+	if r.Act == gate.Acknowledge {
+		b.WriteString("\n") // it is about a finding, not about the work
+	} else if r.From == r.To {
 		fmt.Fprintf(b, "; the stance stays %s\n", r.To)
 	} else {
 		fmt.Fprintf(b, "; the stance goes from %s to %s\n", r.From, r.To)
@@ -226,7 +228,7 @@ func (p *plan) confirmPage() string {
 	for _, c := range changes {
 		wide = max(wide, len([]rune(c.Field)))
 	}
-	if r.Gate == gate.EvaluationGate {
+	if r.Gate == gate.EvaluationGate && r.Act != gate.Acknowledge {
 		b.WriteString(p.shortfallLines())
 		for _, line := range board.DirectionOf(p.Graph, p.TaskRows()).Lines() {
 			fmt.Fprintf(b, "goal: %s\n", line)
@@ -274,9 +276,12 @@ const mostPending = 10
 
 // pendingLines returns what waits for a person beside the act, which every gate shows first:
 // the open requests that it does not answer, and what odd gate decay would add to them. An
-// emergency waits for none. An evaluation also shows what was perceived, and the principles that
+// emergency waits for none, and whoever acknowledges a finding looks at no work. An evaluation also shows what was perceived, and the principles that
 // are candidates.
 func (p *plan) pendingLines(ctx context.Context) string {
+	if p.out.Row.Act == gate.Acknowledge {
+		return ""
+	}
 	var lines []string
 	about := func(r gate.Proposal) string {
 		sure := ""
@@ -350,6 +355,8 @@ func (p *plan) changedFields() []gate.Change { return slices.Concat(p.out.Diff, 
 // describeNext returns where the act leaves a person.
 func (p *plan) describeNext() string {
 	switch l := p.out.Lease.Lease; {
+	case p.out.Row.Act == gate.Acknowledge:
+		return ""
 	case p.out.Row.Gate == gate.Emergency:
 		return "all work is stopped. To go on: odd gate framing, odd gate commitment, then odd drain resume"
 	case p.o.leasesOff:

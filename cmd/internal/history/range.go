@@ -192,6 +192,10 @@ func tellProof(env console.Env, result verify.Report, explained bool) {
 		known = fmt.Sprintf(", %d acknowledged", n)
 	}
 	console.Talk(env, "checked %s, %d of them by odd or an agent: %s%s", console.CountNoun(result.Commits, "commit"), result.Machines, console.CountNoun(len(result.Findings), "finding"), known)
+	if len(result.Findings) > 0 {
+		f := result.Findings[0]
+		console.Talk(env, "a finding stays as long as its commit: mend what it did, then record it as known with odd gate evaluation --acknowledge %s:%d --reason WHY", console.ShortID(f.Commit), f.Invariant)
+	}
 	if !explained {
 		console.Talk(env, "--explain shows what each check read and recomputed, and everything that git cannot prove; odd check alone checks the files")
 	}
