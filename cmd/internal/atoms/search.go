@@ -43,6 +43,9 @@ func runSearch(c *cli.Context, env console.Env) error {
 	if more := total - len(hits); more > 0 && !c.Bool("json") {
 		defer console.Talk(env, "%d more found; --limit 0 prints all", more)
 	}
+	if n := b.CountUnread(); n > 0 && !c.Bool("json") {
+		defer console.Talk(env, "%s cannot be read, so nothing is found in there: odd check says why", console.CountNoun(n, "file"))
+	}
 	if len(hits) > 0 && env.Terminal && !c.Bool("json") {
 		var page strings.Builder
 		for _, h := range hits {

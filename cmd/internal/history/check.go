@@ -137,6 +137,9 @@ func runCheck(c *cli.Context, env console.Env) error {
 	if err != nil {
 		return err
 	}
+	if b.Top == "" && !b.Named && b.Rev == "" && b.Graph.Len() == 0 {
+		return fmt.Errorf("check: %s: no atom is here (markdown file with a type), and no odd.toml; run odd init, or name the folder of the atoms", b.Root)
+	}
 	found, err := findProblems(c.Context, b, env, o)
 	if err != nil {
 		return err

@@ -201,7 +201,7 @@ func (o initOptions) sayNext(env console.Env, r *repo.Repo, wrote []string, ch r
 	step("run the first task, which reads your documents: %s", run)
 	console.Talk(env, "then look at what it proposes, and merge it: odd review read-our-documents, then odd approve read-our-documents")
 	console.Talk(env, "any program under your account could type the confirmation; before agents run unattended, require signed approvals: odd config explain governance.require_signed says how")
-	console.Talk(env, "the notes in %s/ are examples; make them yours. odd doctor says what is missing here, odd config explain what can be set.", root)
+	console.Talk(env, "the notes in %s/ are examples: rewrite them rather than delete them, because a role works only with 5 notes, among them a process and a policy or term. odd doctor says what is missing here, odd config explain what can be set.", root)
 }
 
 // ownTop refuses a directory that a person named and that lies below the top of a

@@ -115,6 +115,9 @@ func runTaskAdd(c *cli.Context, env console.Env) error {
 	for _, m := range lacks {
 		console.Talk(env, "%s: warning: odd drain would refuse it: %s", t.ID, console.OneLine(okf.Visible(m)))
 	}
+	if c.IsSet("kind") && len(t.Paths) == 0 && slices.Contains([]string{"change", "fix", "implement", "prototype"}, string(t.Kind)) {
+		console.Talk(env, "%s has no paths, so its agent can only propose atoms; to let it change files: odd task edit %[1]s --path GLOB", t.ID)
+	}
 	if dirty, err := w.Repo.Dirty(c.Context, "odd.toml"); len(lacks) > 0 && err == nil && len(dirty) > 0 {
 		console.Talk(env, "odd.toml has uncommitted edits, which odd drain ignores: git commit odd.toml")
 	}
