@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/repo"
@@ -14,6 +15,9 @@ import (
 
 // runRefs is the folder of refs that keep the artifacts of runs.
 const runRefs = "refs/odd/run/"
+
+// artifactAge is how long a run's artifacts are kept. No review waits that long.
+const artifactAge = 180 * 24 * time.Hour
 
 // artifacts are what a run keeps of its sessions.
 type artifacts struct {
@@ -45,13 +49,12 @@ func (a *artifacts) storeTree(ctx context.Context, bw *boardWriter) (repo.RefUpd
 // ArtifactDir returns the folder of a task's attempt in the run's artifacts.
 func ArtifactDir(t board.Task) string { return fmt.Sprintf("%s.%d", board.Slug(t.ID), t.Attempts) }
 
-// keepArtifacts adds the brief, emission and guarded files of the last session to a folder of the
-// run's tree, redacted.
-func (d *drain) keepArtifacts(dir string, w work) {
-	hide := lentSecrets(d.at.cfg, d.Environ)
+// keepSession adds the brief, emission and guarded files of the last session to a folder of the
+// run's tree, redacted and without what was lent.
+func (a *artifacts) keepSession(dir string, w work, hide lent) {
 	put := func(name string, b []byte) {
 		if len(b) > 0 {
-			d.tree[path.Join(dir, name)] = secrets.Redact(hide.hideValues(b))
+			a.tree[path.Join(dir, name)] = secrets.Redact(hide.hideValues(b))
 		}
 	}
 	putJSON := func(name string, v any) {

@@ -25,16 +25,16 @@ type remade struct {
 // readRemade reads what t's proposal changes besides atoms, on base, nil where that is
 // nothing. kept are the artifacts of its run. A file that others changed since is merged
 // with theirs; where both changed the same lines the change has to be made again.
-func (d *drain) readRemade(ctx context.Context, t board.Task, base repo.OID, kept fs.FS) (*remade, error) {
-	p, err := d.repo.Commit(repo.OID(t.Result.Commit))
+func (bw *boardWriter) readRemade(ctx context.Context, t board.Task, base repo.OID, kept fs.FS) (*remade, error) {
+	p, err := bw.repo.Commit(repo.OID(t.Result.Commit))
 	if err != nil || len(p.Trailer("Odd-Op")) == 0 || len(p.Parents) != 1 {
 		return nil, nil // a proposal of atoms needs no more than its emission
 	}
 	m := &remade{}
-	if m.old, err = d.waitingOp(t); err != nil {
+	if m.old, err = bw.waitingOp(t); err != nil {
 		return nil, err
 	}
-	edits, moved, err := d.editsUpon(ctx, p, base)
+	edits, moved, err := bw.editsUpon(ctx, p, base)
 	switch {
 	case err != nil:
 		return nil, err

@@ -93,7 +93,7 @@ func (ch *change) whyExhausted() string {
 func (ch *change) askSession(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
 	if ch.sessions > 0 {
 		w := ch.work()
-		ch.d.keepArtifacts(path.Join(ArtifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions)), w)
+		ch.d.keepSession(path.Join(ArtifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions)), w, lentSecrets(ch.d.at.cfg, ch.d.Environ))
 		ch.earlier = earlier{w.countTurns(), w.cost(), ch.d.recorder().sessionRecords(ch.c, w)}
 	}
 	asked := ch.last.emission.Proposals

@@ -89,11 +89,11 @@ func (bw *boardWriter) checkStorable(ctx context.Context) error {
 }
 
 // dropConverted takes back atoms that git would store as others.
-func (bw *boardWriter) dropConverted(ctx context.Context, c *claim, w work) (work, error) {
+func (rec recorder) dropConverted(ctx context.Context, c *claim, w work) (work, error) {
 	if w.change != nil || !c.publishes(w) { // a change was looked at when it was made
 		return w, nil
 	}
-	all, err := bw.repo.Converted(ctx, c.base, w.proposedChanges(bw.at))
+	all, err := rec.repo.Converted(ctx, c.base, w.proposedChanges(rec.at))
 	if len(all) > 0 {
 		w.lastSession = w.asVoid("converted: " + all[0].Error())
 	}

@@ -252,7 +252,7 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 // runTasks takes tasks one at a time, until there is none or something ends the drain.
 func (d *drain) runTasks(ctx context.Context) error {
 	tried := map[okf.ID]bool{}
-	for n := 0; n < d.taskLimit(); n++ {
+	for n := 0; n < d.taskLimit(d.at.cfg); n++ {
 		t, ok, err := d.nextTask(ctx, tried)
 		if err != nil {
 			return d.countRefusal(err)
@@ -328,7 +328,11 @@ func (d *drain) endDrain(ctx context.Context, err error) error {
 		_ = d.countRefusal(nil)
 		d.report.Spent = d.authority().tenantPurse().total()
 		d.report.Level = d.at.cfg.Allows(d.report.Spent, 0).String()
-		err = d.pruneRuns(ctx)
+		if len(d.report.Tasks) > 0 {
+			if _, err = d.repo.PruneRuns(ctx, d.Now().Add(-artifactAge)); err == nil {
+				err = d.repo.Maintain(ctx)
+			}
+		}
 	}
 	if d.stop == nil {
 		return err
@@ -462,16 +466,6 @@ func (d *drain) readBoard(ctx context.Context) error {
 // retryAct runs act, and runs it again on the board as it is then each time another commit came first.
 func (d *drain) retryAct(ctx context.Context, act func(context.Context) error) error {
 	return explainRace(d.retryRaces(ctx, d.readBoard, act))
-}
-
-func (d *drain) taskLimit() int {
-	switch {
-	case d.Task != "":
-		return 1
-	case d.MaxTasks > 0:
-		return d.MaxTasks
-	}
-	return d.at.cfg.MaxTasks
 }
 
 func (d *drain) runTask(ctx context.Context, t board.Task) error {

@@ -116,7 +116,9 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		if w.fault != nil {
 			return d.report, c.notSaved(w.fault)
 		}
-		done[i] = d.heedEmergency(c, w)
+		var stop error
+		done[i], stop = w.heedEmergency(c.task.ID)
+		d.stop = cmp.Or(stop, d.stop)
 	}
 	if err = d.commitSessions(ctx, c, done); err == nil {
 		err = d.reckonMoney(ctx)
@@ -256,7 +258,7 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []work {
 // share nothing but their input: each has its own brief, tree and handoff.
 func (d *drain) runSession(ctx context.Context, c *claim, n int) (w work) {
 	defer func() { w.anchor.releasePermit(releaseReason(w.lastSession)) }()
-	a, in, err := d.beginAttempt(ctx, c, d.contracts().resolveContract)
+	a, in, err := newAttempt(ctx, d, c, d.contracts().resolveContract)
 	if err != nil {
 		return work{terms: a.terms, lastSession: lastSession{}.asBlocked("%v", err)}
 	}
@@ -284,7 +286,7 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []work) error
 	}
 	ctx = context.WithoutCancel(ctx)
 	for i, w := range done {
-		d.keepArtifacts(fmt.Sprintf("session.%d", i+1), w)
+		d.keepSession(fmt.Sprintf("session.%d", i+1), w, lentSecrets(d.at.cfg, d.Environ))
 	}
 	art, err := d.artifacts.storeTree(ctx, &d.boardWriter)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/policy"
@@ -58,6 +59,17 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 	}
 	tell()
 	return board.Task{}, false, nil
+}
+
+// taskLimit returns how many tasks a drain takes at most.
+func (o Options) taskLimit(cfg config.Config) int {
+	switch {
+	case o.Task != "":
+		return 1
+	case o.MaxTasks > 0:
+		return o.MaxTasks
+	}
+	return cfg.MaxTasks
 }
 
 // whyDenied returns why t may not be drained now, and the commitment lease that it may be drained under.

@@ -72,7 +72,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	left := d.taskLimit()
+	left := d.taskLimit(d.at.cfg)
 	for t := range d.at.boardOrder(d.at.rows()) {
 		s := d.admission().planTask(t, only)
 		if t.State == board.InProgress && slices.Contains(killed, t.ClaimedBy) {
@@ -226,7 +226,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if c.base, err = d.base(); err != nil {
 		return invoke.Brief{}, nil, err
 	}
-	_, in, err := d.beginAttempt(ctx, c, func(board.Task) (bound, contract.Refusals) { return b, nil })
+	_, in, err := newAttempt(ctx, d, c, func(board.Task) (bound, contract.Refusals) { return b, nil })
 	if err != nil {
 		return invoke.Brief{}, nil, errors.New(lastSession{}.asBlocked("%v", err).reason)
 	}

@@ -76,7 +76,9 @@ type result struct {
 
 func (d *drain) saveResult(ctx context.Context, c *claim, w work) error {
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
-	w, err := d.dropConverted(ctx, c, d.heedEmergency(c, w))
+	w, stop := w.heedEmergency(c.task.ID)
+	d.stop = cmp.Or(stop, d.stop)
+	w, err := d.recorder().dropConverted(ctx, c, w)
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func (d *drain) saveResult(ctx context.Context, c *claim, w work) error {
 	if err != nil {
 		return unwritten{err}
 	}
-	d.keepArtifacts(ArtifactDir(c.task), r.w)
+	d.keepSession(ArtifactDir(c.task), r.w, lentSecrets(d.at.cfg, d.Environ))
 	if err := r.w.change.keepFiles(ctx); err != nil {
 		return unwritten{err}
 	}
@@ -281,9 +283,9 @@ func (rec recorder) makeProposal(ctx context.Context, c *claim, w work, trace st
 	}
 }
 
-func (bw *boardWriter) branchExists(branch string) (bool, error) {
-	for _, name := range []string{"refs/heads/" + branch, bw.line.Local(branch)} {
-		if _, err := bw.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
+func (rec recorder) branchExists(branch string) (bool, error) {
+	for _, name := range []string{"refs/heads/" + branch, rec.line.Local(branch)} {
+		if _, err := rec.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
 			return true, err
 		}
 	}
@@ -413,17 +415,17 @@ func resultContent(c *claim, out Outcome) string {
 	return strings.Join(parts, "; ")
 }
 
-// heedEmergency ends the drain for a session that changed the repository, or that proposed an emergency.
-// Then the work comes back voided.
-func (d *drain) heedEmergency(c *claim, w work) work {
+// heedEmergency returns why the drain ends after a session that changed the repository, or that proposed an
+// emergency, nil where it goes on. The work of an emergency comes back void.
+func (w work) heedEmergency(task okf.ID) (_ work, stop error) {
 	if w.tampered {
-		d.stop = refuse("tampered-repository", "%s: %s", cmp.Or(string(c.task.ID), "odd agent run"), w.reason)
+		stop = refuse("tampered-repository", "%s: %s", task, w.reason)
 	}
 	if why := w.findEmergency(); why != "" {
 		w.lastSession = w.asVoid("emergency: " + why)
-		d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", c.task.ID, why)
+		stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", task, why)
 	}
-	return w
+	return w, stop
 }
 
 // sessionRecord is the last session of w as the ledger has it.

@@ -130,20 +130,6 @@ func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
 	return freed, err
 }
 
-// pruneRuns deletes the artifacts of old runs and runs git's maintenance, after a drain that did something.
-func (d *drain) pruneRuns(ctx context.Context) error {
-	if len(d.report.Tasks) == 0 {
-		return nil
-	}
-	if _, err := d.repo.PruneRuns(ctx, d.Now().Add(-artifactAge)); err != nil {
-		return err
-	}
-	return d.repo.Maintain(ctx)
-}
-
-// artifactAge is how long a run's artifacts are kept. No review waits that long.
-const artifactAge = 180 * 24 * time.Hour
-
 // # What a claim announces
 //
 // The records of an op land with the task's result, all in one commit, so that a
@@ -202,14 +188,14 @@ func (s *snapshot) findStory(id string) (pipeline.Story, error) {
 // tellOp writes what the op of a claim came to until its outcome. One that was
 // announced and not begun, because the work ended before, is abandoned here; one
 // that another run has ended, as of a dead run, has no word to add.
-func (bw *boardWriter) tellOp(p *draft, c *claim, w work) {
+func (rec recorder) tellOp(p *draft, c *claim, w work) {
 	if before, _ := w.splitOps(); len(before) > 0 || c.op == "" {
 		p.recordOps(before...)
 		return
 	}
-	s, err := bw.unrecordedOp(c.op, string(c.task.ID), string(c.base), "")
+	s, err := rec.unrecordedOp(c.op, string(c.task.ID), string(c.base), "")
 	p.fail(err)
-	end, err := pipeline.End(s.Op(), bw.log.id, bw.log.now(), pipeline.Abandoned, string(secrets.Redact([]byte(w.reason))))
+	end, err := pipeline.End(s.Op(), rec.log.id, rec.log.now(), pipeline.Abandoned, string(secrets.Redact([]byte(w.reason))))
 	p.fail(err)
 	p.recordOps(s.Op(), end)
 }

@@ -104,9 +104,9 @@ func (s lastSession) asVoid(why string) lastSession {
 // cost is what all sessions of the work cost.
 func (w work) cost() budget.MicroUSD { return w.earlier.paid + w.spent }
 
-// beginAttempt settles the terms of an attempt at what c holds, and makes what its first session
+// newAttempt settles the terms of an attempt at what c holds, and makes what its first session
 // begins with.
-func (d *drain) beginAttempt(ctx context.Context, c *claim, bind func(board.Task) (bound, contract.Refusals)) (a attempt, in input, err error) {
+func newAttempt(ctx context.Context, d *drain, c *claim, bind func(board.Task) (bound, contract.Refusals)) (a attempt, in input, err error) {
 	a = attempt{d: d, c: c}
 	if a.terms, err = a.compileTerms(ctx, bind); err != nil {
 		return a, in, err
@@ -128,7 +128,7 @@ func (d *drain) runWork(ctx context.Context, c *claim) (w work) {
 	if c.task.Role == "" {
 		return work{lastSession: lastSession{}.asBlocked("the task has no role; set one with odd task edit TASK --role ROLE")}
 	}
-	a, in, err := d.beginAttempt(ctx, c, d.contracts().checkSpawnable)
+	a, in, err := newAttempt(ctx, d, c, d.contracts().checkSpawnable)
 	if err != nil {
 		return work{terms: a.terms, lastSession: lastSession{}.asBlocked("%v", err)}
 	}
