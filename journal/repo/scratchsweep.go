@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -76,13 +77,18 @@ func ownerLives(name string) bool {
 	return processExists(pid)
 }
 
+// processExists reports whether a process runs. On Linux, one that has ended and that its parent has not waited for
+// does not.
 func processExists(pid string) bool {
 	n, err := strconv.Atoi(pid)
 	if err != nil || n <= 0 {
 		return false
 	}
-	err = syscall.Kill(n, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
+	if err := syscall.Kill(n, 0); err != nil {
+		return errors.Is(err, syscall.EPERM)
+	}
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n)) // PID (NAME) STATE …
+	return !bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" Z"))
 }
 
 // removeTries is how often removal is repeated while something still writes there.
