@@ -62,24 +62,44 @@ func headingAbove(doc okf.Atom, line int) (heading string) {
 	return heading
 }
 
-// IsQuote reports a body whose quoted lines are all lines of the citations, word for word and in their
-// order, with nothing of the citations left over. Spaces and list markers do not count.
-func IsQuote(body []byte, texts []Citation) bool {
-	var said, cited strings.Builder
-	add := func(b *strings.Builder, line string) {
-		b.WriteString(strings.Join(strings.Fields(listMarker.ReplaceAllString(line, "")), ""))
-	}
-	for line := range strings.Lines(string(body)) {
-		if strings.HasPrefix(line, ">") {
-			add(&said, footnote.ReplaceAllString(line[1:], ""))
+// InAtom is in Repeats what the quoted lines of the atom say.
+const InAtom = -1
+
+// Repeats returns for each citation where a reader has its text already: InAtom, or the index of the first citation with
+// the same text, which is its own for one that repeats nothing. In the atom is a text that one of its quotes is all of,
+// and every text of an atom whose quotes are the citations in their order. Spaces and list markers do not count.
+func Repeats(body []byte, texts []Citation) []int {
+	var said, cited string
+	first, quote := map[string]int{}, ""
+	for line := range strings.Lines(string(body) + "\n\n") {
+		words, quoted := strings.CutPrefix(line, ">")
+		if quoted {
+			quote += bareWords(footnote.ReplaceAllString(words, ""))
+			continue
 		}
+		first[quote] = InAtom
+		said, quote = said+quote, ""
 	}
-	for _, c := range texts {
+	out := make([]int, len(texts))
+	for i, c := range texts {
+		words := ""
 		for _, line := range c.Lines {
-			add(&cited, line)
+			words += bareWords(line)
 		}
+		if _, known := first[words]; !known || words == "" {
+			first[words] = i
+		}
+		out[i], cited = first[words], cited+words
 	}
-	return said.Len() > 0 && said.String() == cited.String()
+	if said != "" && said == cited {
+		return slices.Repeat([]int{InAtom}, len(texts))
+	}
+	return out
+}
+
+// bareWords returns a line without spaces and list markers.
+func bareWords(line string) string {
+	return strings.Join(strings.Fields(listMarker.ReplaceAllString(line, "")), "")
 }
 
 // provenance are the lines below sources and generated of front matter that have no room for words.

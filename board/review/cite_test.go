@@ -1,6 +1,7 @@
 package review
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,18 +28,31 @@ func TestHeadingAbove(t *testing.T) {
 	}
 }
 
-func TestQuotes(t *testing.T) {
-	cited := []Citation{{Lines: []string{"1. Stop it.", "", "   `rm -x`"}}}
-	for body, want := range map[string]bool{
-		"> 1. Stop it.[^a]\n>\n>    `rm -x`\n": true,
-		"> * Stop it.\n>\n> `rm -x`\n":         true,
-		"> Stop it.\n":                         false, // something is left out
-		"> Stop it.\n> `rm x`\n":               false,
-		"> Stop it.\n> `rm -x`\n> So it is.\n": false,
-		"Stop it. `rm -x`\n":                   false, // nothing is quoted
+func TestRepeats(t *testing.T) {
+	stop := Citation{Lines: []string{"1. Stop it.", "", "   `rm -x`"}}
+	other, none := Citation{Lines: []string{"So it is."}}, Citation{Missing: "it is no file"}
+	const atom = InAtom
+	for _, c := range []struct {
+		body  string
+		texts []Citation
+		want  []int
+	}{
+		{"> 1. Stop it.[^a]\n>\n>    `rm -x`\n", []Citation{stop}, []int{atom}},
+		{"> * Stop it.\n>\n> `rm -x`\n", []Citation{stop}, []int{atom}},
+		{"> Stop it.\n", []Citation{stop}, []int{0}}, // something is left out
+		{"> Stop it.\n> `rm x`\n", []Citation{stop}, []int{0}},
+		{"> Stop it.\n> `rm -x`\n> So it is.\n", []Citation{stop}, []int{0}},
+		{"Stop it. `rm -x`\n", []Citation{stop}, []int{0}}, // nothing is quoted
+		{"Stop it. `rm -x`\n", []Citation{none, stop, other, stop, none}, []int{0, 1, 2, 1, 4}},
+		{"> Stop it.\n> `rm -x`\n", []Citation{stop, stop}, []int{atom, atom}},
+		{"> Stop it.\n> `rm -x`\n", []Citation{stop, other, stop}, []int{atom, 1, atom}},
+		{"> Stop it.\n> `rm -x`\n\n> Stop it.\n> `rm -x`\n", []Citation{stop, stop}, []int{atom, atom}},
+		{"> Stop it.\n> `rm -x`\n\n> So it is, now.\n", []Citation{stop, other}, []int{atom, 1}},
+		{"> Stop it.\n> `rm -x`\n> So it is.\n", []Citation{stop, other, none}, []int{atom, atom, atom}},
+		{"> So it is.\n> Stop it.\n> `rm -x`\n", []Citation{stop, other}, []int{0, 1}}, // in another order
 	} {
-		if got := IsQuote([]byte(body), cited); got != want {
-			t.Errorf("IsQuote(%q) = %v, want %v", body, got, want)
+		if got := Repeats([]byte(c.body), c.texts); !slices.Equal(got, c.want) {
+			t.Errorf("Repeats(%q, %v) = %v, want %v", c.body, c.texts, got, c.want)
 		}
 	}
 }

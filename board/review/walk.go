@@ -25,6 +25,7 @@ type Decided struct {
 	Take   Take   `json:"take,omitempty"`
 	Reason string `json:"reason,omitempty"` // of Leave
 	Edited []byte `json:"edited,omitempty"` // the file as the person made it
+	Owned  bool   `json:"owned,omitempty"`  // Edited only names the atom's owner
 	Draft  []byte `json:"draft,omitempty"`  // an edit that has an error, which is not taken
 }
 
@@ -120,8 +121,17 @@ func (w Walk) String() string {
 	if n := w.Count(Verified); n > 0 {
 		of = append(of, fmt.Sprintf("%d verified", n))
 	}
-	if n := len(w.Edits()); n > 0 {
+	owned := 0
+	for _, a := range w.Atoms {
+		if a.Owned && a.isEdited() {
+			owned++
+		}
+	}
+	if n := len(w.Edits()) - owned; n > 0 {
 		of = append(of, fmt.Sprintf("%d edited", n))
+	}
+	if owned > 0 {
+		of = append(of, fmt.Sprintf("%d with an owner you named", owned))
 	}
 	if of != nil {
 		out += " (" + strings.Join(of, ", ") + ")"
@@ -132,11 +142,16 @@ func (w Walk) String() string {
 	return out
 }
 
+// isEdited reports an atom that is taken as the person edited it.
+func (d Decided) isEdited() bool {
+	return d.Edited != nil && (d.Take == Accept || d.Take == Verified)
+}
+
 // Edits returns the files that the person edited and takes, by path.
 func (w Walk) Edits() Files {
 	out := Files{}
 	for _, a := range w.Atoms {
-		if a.Edited != nil && (a.Take == Accept || a.Take == Verified) {
+		if a.isEdited() {
 			out[a.Path.Path] = a.Edited
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 )
 
 // Terminal is where an interactive program runs: its directory, environment and streams.
@@ -13,6 +14,15 @@ type Terminal struct {
 	Env      []string
 	In       io.Reader
 	Out, Err io.Writer
+}
+
+// Editor returns the editor that git takes for a person with this environment, "" where it has none for their terminal.
+func (r *Repo) Editor(ctx context.Context, environ []string) (string, error) {
+	out, err := r.git.run(ctx, call{args: []string{"var", "GIT_EDITOR"}, env: pickEnv(environ, []string{"GIT_EDITOR", "VISUAL", "EDITOR", "TERM"}), read: true})
+	if exitCode(err) > 0 {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
 }
 
 // Edit runs the person's editor and waits until it ends. argv is run without a shell. An editor that is missing or

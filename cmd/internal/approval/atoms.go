@@ -72,11 +72,16 @@ func firstSource(a review.Atom) string {
 	return at
 }
 
+// atomHeading names an atom, and says what the proposal does with it.
+func atomHeading(a review.Atom) string {
+	return strings.Join(strings.Fields(fmt.Sprintf("%s %s: %s %s", effectWord(a), a.Type, a.ID, console.Cell(a.Title))), " ")
+}
+
 // atomBeside shows an atom of a proposal, as a diff where it was there before, and the text that it
-// cites, but where that is the text of the atom word for word.
+// cites, each text once: a new atom may have that of a source word for word, and two sources the same.
 func atomBeside(r *repo.Repo, a review.Atom, texts []review.Citation) string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields(fmt.Sprintf("%s %s: %s %s", effectWord(a), a.Type, a.ID, console.Cell(a.Title))), " "))
+	fmt.Fprintf(&b, "%s\n\n", atomHeading(a))
 	if a.Hand != "" {
 		fmt.Fprintf(&b, "Of this atom: %s. See what the proposal takes out of it.\n\n", a.Hand)
 	}
@@ -88,8 +93,12 @@ func atomBeside(r *repo.Repo, a review.Atom, texts []review.Citation) string {
 	if len(texts) == 0 {
 		b.WriteString("\nThe atom names no source.\n")
 	}
-	same := a.At.Base == "" && review.IsQuote(a.Body(), texts)
-	for _, c := range texts {
+	var shown []byte // the text of the atom, where it is not shown as a diff
+	if a.At.Base == "" {
+		shown = a.Body()
+	}
+	repeats := review.Repeats(shown, texts)
+	for i, c := range texts {
 		under := ""
 		if c.Heading != "" {
 			under = fmt.Sprintf(", under %q", c.Heading)
@@ -97,8 +106,11 @@ func atomBeside(r *repo.Repo, a review.Atom, texts []review.Citation) string {
 		switch {
 		case c.Missing != "":
 			fmt.Fprintf(&b, "\nsource %s: %s\n", c.Resource, c.Missing)
-		case same:
+		case repeats[i] == review.InAtom:
 			fmt.Fprintf(&b, "\nsource %s:%d%s: it has this text word for word\n", c.Resource, c.From, under)
+		case repeats[i] != i:
+			same := texts[repeats[i]]
+			fmt.Fprintf(&b, "\nsource %s:%d%s: the same text as %s:%d\n", c.Resource, c.From, under, same.Resource, same.From)
 		default:
 			fmt.Fprintf(&b, "\nsource %s:%d%s\n", c.Resource, c.From, under)
 			for i, l := range c.Lines {

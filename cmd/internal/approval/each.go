@@ -55,6 +55,31 @@ func readWalk(r *repo.Repo, p review.Proposal) (w review.Walk, dropped int, err 
 	return w, dropped, nil
 }
 
+// CountDecided returns about how many atoms of a task's proposal this clone's user decided, and how many there are. It
+// reads the proposal only where something is kept, and says nothing of what it cannot read.
+func CountDecided(v *workspace.Board, id okf.ID) (decided, atoms int) {
+	name, err := walkFile(v.Repo, id)
+	if err == nil {
+		_, err = os.Stat(name)
+	}
+	if err != nil {
+		return 0, 0
+	}
+	t, err := v.TaskOf(id)
+	if err != nil {
+		return 0, 0
+	}
+	p, err := v.ReadProposal(t)
+	if err != nil {
+		return 0, 0
+	}
+	w, _, err := readWalk(v.Repo, p)
+	if err != nil {
+		return 0, 0
+	}
+	return w.Count(""), len(p.Atoms(v.Config.Root))
+}
+
 // keepWalk keeps what was decided, so that the person may go on later.
 func keepWalk(r *repo.Repo, t okf.ID, w review.Walk) error {
 	name, err := walkFile(r, t)
@@ -314,7 +339,8 @@ func (w *walker) showAtom(i int) error {
 	if err != nil {
 		return err
 	}
-	w.writeTTY("\n%s\n", atomBeside(w.Board.Repo, a, texts))
+	shown := atomBeside(w.Board.Repo, a, texts)
+	w.writeTTY("\n%s\n", shown)
 	d, _ := w.walk.Of(a.At)
 	if d.Edited != nil {
 		w.writeTTY("your edit:\n%s\n", diff.Diff("proposed", a.Bytes(), "edited", d.Edited))
@@ -322,9 +348,15 @@ func (w *walker) showAtom(i int) error {
 	if d.Draft != nil {
 		w.writeTTY(draftSays)
 	}
+	if strings.Count(shown, "\n") > tallAtom {
+		w.writeTTY("%s\n", atomHeading(a))
+	}
 	d.ID = a.ID
 	return w.keepDecision(d)
 }
+
+// tallAtom is the number of lines from which on an atom may have left the screen once it is asked about.
+const tallAtom = 18
 
 // keepDecision keeps what the person saw or decided.
 func (w *walker) keepDecision(d review.Decided) error {
@@ -349,7 +381,7 @@ func (w *walker) editAtom(ctx context.Context, a review.Atom, d review.Decided) 
 	if err == nil {
 		err = w.checkEdit(ctx, a, b)
 	}
-	d.Take, d.Reason, d.Edited, d.Draft = "", "", b, nil
+	d.Take, d.Reason, d.Edited, d.Owned, d.Draft = "", "", b, d.Owned && bytes.Equal(b, before), nil
 	if err != nil {
 		d.Edited, d.Draft = nil, b
 		err = fmt.Errorf("%w; the edit is not taken, and e opens it again", err)
@@ -395,6 +427,7 @@ func (w *walker) giveToRole(ctx context.Context, a review.Atom, d review.Decided
 	if err != nil {
 		return d, err
 	}
+	d.Owned = d.Owned || d.Edited == nil
 	w.owner, d.Edited, d.Take = role, b, review.Accept
 	return d, nil
 }

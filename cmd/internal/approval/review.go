@@ -39,8 +39,8 @@ func ReviewVerb(env console.Env) *cli.Command {
 			"--each shows one atom after another and asks whether you take it, verify it,\n"+
 			"leave it out or edit it, in the editor that git takes. You may quit and go on\n"+
 			"later; what you decided stays in this clone. odd approve TASK then does it.\n"+
-			"Atoms that change are asked again. Where an atom has the text of its source\n"+
-			"word for word, it is shown once.",
+			"Atoms that change are asked again. A text that an atom and its sources have\n"+
+			"word for word is shown once.",
 		verb.Do(env, runReview),
 		&cli.BoolFlag{Name: "each", Usage: "decide on one atom after another in a terminal; only a person can"},
 		&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},

@@ -1,7 +1,6 @@
 package land
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -13,13 +12,13 @@ import (
 )
 
 // EditText returns b as the person's editor leaves it, in a file of that name. The editor is the one
-// that git would take, as words and never a shell's text, and it has the terminal itself.
+// that git takes, as words and never a shell's text, and it has the terminal itself.
 func EditText(ctx context.Context, v *workspace.Board, name string, b []byte) ([]byte, error) {
-	configured, err := v.Repo.Config(ctx, "core.editor")
+	words, err := v.Repo.Editor(ctx, v.Env.Environ)
 	if err != nil {
 		return nil, err
 	}
-	editor := strings.Fields(cmp.Or(v.Env.Getenv("GIT_EDITOR"), configured, v.Env.Getenv("VISUAL"), v.Env.Getenv("EDITOR")))
+	editor := strings.Fields(words)
 	if len(editor) == 0 {
 		return nil, ErrNoEditor
 	}
@@ -45,5 +44,5 @@ func EditText(ctx context.Context, v *workspace.Board, name string, b []byte) ([
 	return os.ReadFile(name)
 }
 
-// ErrNoEditor is EditText's where neither git nor the environment names an editor.
-var ErrNoEditor = errors.New("EDITOR is not set; set it")
+// ErrNoEditor is EditText's where git has no editor for the terminal.
+var ErrNoEditor = errors.New("git has no editor for this terminal; set EDITOR")

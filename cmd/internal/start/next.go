@@ -17,6 +17,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/overview"
+	"github.com/odd-cli/odd/cmd/internal/approval"
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/governance"
 	"github.com/odd-cli/odd/cmd/internal/layout"
@@ -94,7 +95,8 @@ type firstTasks struct {
 	Again bool       // the first blocked one was interrupted, so that nothing is to be mended
 	Held  []heldTask // all in progress
 
-	refused string // why odd drain would refuse the first ready one
+	refused        string // why odd drain would refuse the first ready one
+	decided, atoms int    // of the first one in review, in odd review --each
 }
 
 // heldTask is a task in progress, its run and until when that has it.
@@ -165,6 +167,10 @@ func (f firstTasks) next(here cloneState) string {
 	}
 	review, blocked, backlog := f.First[board.Review], f.First[board.Blocked], f.First[board.Backlog]
 	switch {
+	case f.decided > 0 && f.decided == f.atoms:
+		return fmt.Sprintf("odd approve %[1]s takes what you decided in odd review %[1]s --each", review)
+	case f.decided > 0:
+		return fmt.Sprintf("odd review %s --each goes on: %d of %s decided", review, f.decided, console.CountNoun(f.atoms, "atom"))
 	case review != "":
 		return fmt.Sprintf("odd review %[1]s shows the proposal; then odd approve %[1]s, or odd reject %[1]s --reason \"WHY\"", review)
 	case drains != "":
@@ -395,6 +401,7 @@ func nextCommand(ctx context.Context, w *workspace.Clone) (string, error) {
 	}
 	first := firstOfRows(v.TaskRows())
 	findRefusal(ctx, v, &first, here.dirty)
+	first.decided, first.atoms = approval.CountDecided(v, first.First[board.Review])
 	_, err = fs.Stat(v.Bundle, "pause.toml")
 	if next := nextAct(governance.ReadLease(v, loop), loop, err == nil, first, here); next != "" {
 		return next, nil

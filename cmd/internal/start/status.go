@@ -208,6 +208,7 @@ func readStatus(ctx context.Context, v *workspace.Board, here cloneState) (board
 	}
 	s.Slow = newSlowStatus(v, loop)
 	findRefusal(ctx, v, &tasks.Waits, dirty)
+	tasks.Waits.decided, tasks.Waits.atoms = approval.CountDecided(v, tasks.Waits.First[board.Review])
 	s.Slow.Next = nextAct(s.Slow.Lease, loop, s.Paused != "", tasks.Waits, here)
 	return s, nil
 }
