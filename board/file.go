@@ -98,6 +98,27 @@ func CheckTitle(title string) error {
 	return nil
 }
 
+// NewOn returns the task that f asks for on the board of g. Where the task of the same title is done, and f
+// names no id, it is the next one with a number.
+func NewOn(g *okf.Graph, f Filing) (okf.Atom, error) {
+	a, err := New(f)
+	title := a.ID
+	for n := 2; err == nil && f.ID != title && isDone(g, a.ID); n++ {
+		f.ID = okf.ID(fmt.Sprintf("%s-%d", title, n))
+		a, err = New(f)
+	}
+	return a, err
+}
+
+func isDone(g *okf.Graph, id okf.ID) bool {
+	a := g.ByID(id)
+	if a == nil {
+		return false
+	}
+	t, err := ReadTask(g, a)
+	return err == nil && t.State == Done
+}
+
 func (f Filing) buildFields(person bool) []okf.Field {
 	confidence := okf.Inferred
 	if person {

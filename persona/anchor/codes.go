@@ -79,6 +79,18 @@ const (
 	GateFault      Code = "A_GATE_FAULT" // the gate could not judge, and so denies
 )
 
+// CodesOf returns the code of each kind of problem once, in their order.
+func CodesOf(ps []Problem) (out []string) {
+	seen := map[Code]bool{}
+	for _, p := range ps {
+		if !seen[p.Code] {
+			out = append(out, string(p.Code))
+		}
+		seen[p.Code] = true
+	}
+	return out
+}
+
 // problemsOf returns the problems that an error carries, else one of a code at a place
 // with its text.
 func problemsOf(err error, code Code, at string) []Problem {

@@ -15,7 +15,6 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/cmd/internal/console"
-	"github.com/odd-cli/odd/cmd/internal/history"
 	"github.com/odd-cli/odd/cmd/internal/report"
 	"github.com/odd-cli/odd/cmd/internal/runs"
 	"github.com/odd-cli/odd/cmd/internal/verb"
@@ -156,7 +155,7 @@ func (a *auditRun) refuseSelfJudged() contract.Refusals {
 // resolveChange resolves BASE..HEAD, or BASE...HEAD, to the commit where HEAD left
 // BASE, and HEAD.
 func resolveChange(ctx context.Context, r *repo.Repo, spec string) (base, head repo.OID, err error) {
-	start, head, err := history.ResolveRange(ctx, r, "audit "+spec, strings.Replace(spec, "...", "..", 1))
+	start, head, err := workspace.ResolveRange(ctx, r, "audit "+spec, strings.Replace(spec, "...", "..", 1))
 	if err == nil && start != "" {
 		base, err = r.MergeBase(ctx, start, head)
 	}
@@ -287,7 +286,7 @@ type auditRun struct {
 }
 
 func openAudit(ctx context.Context, env console.Env, o auditOptions) (*auditRun, error) {
-	r, err := history.Open(env)
+	r, err := workspace.OpenHistory(env)
 	if err != nil {
 		return nil, err
 	}

@@ -355,7 +355,7 @@ func (k *knowledgeServer) permittedRole(ctx context.Context, file string) (role 
 	defer a.Close()
 	v := a.Desk.HasValid(k.session, "")
 	if !v.Valid || v.Permit == nil {
-		return "", verb.Refuse("read-only", "the session of this MCP server is no longer valid [%s]; odd anchor verify says why", strings.Join(anchors.CodesOf(v.Errors), ", "))
+		return "", verb.Refuse("read-only", "the session of this MCP server is no longer valid [%s]; odd anchor verify says why", strings.Join(anchor.CodesOf(v.Errors), ", "))
 	}
 	p := *v.Permit
 	p.Allow = nil

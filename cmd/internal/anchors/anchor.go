@@ -240,25 +240,13 @@ func printAnchor(env console.Env, verbName string, r anchor.Result, asJSON bool)
 // anchorRefused tells the codes of problems on stderr. That a session which is named is
 // not there is a fault, as of every name; the rest are refusals.
 func anchorRefused(env console.Env, verbName string, ps []anchor.Problem) error {
-	codes := CodesOf(ps)
+	codes := anchor.CodesOf(ps)
 	if slices.Equal(codes, []string{string(anchor.TokenUnknown)}) {
 		console.Talk(env, "%s: no such session; odd anchor ls lists them [%s]", verbName, codes[0])
 		return verb.ExitCode(verb.ExitFault)
 	}
 	console.Talk(env, "%s: refused [%s]", verbName, strings.Join(codes, ", "))
 	return verb.ExitCode(verb.ExitRefused)
-}
-
-// CodesOf returns the code of each kind of problem once, in their order.
-func CodesOf(ps []anchor.Problem) (out []string) {
-	seen := map[anchor.Code]bool{}
-	for _, p := range ps {
-		if !seen[p.Code] {
-			out = append(out, string(p.Code))
-		}
-		seen[p.Code] = true
-	}
-	return out
 }
 
 // anchorPage returns an answer as a page: where the session stands, what was found,

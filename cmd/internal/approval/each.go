@@ -22,7 +22,6 @@ import (
 
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/cmd/internal/console"
-	"github.com/odd-cli/odd/cmd/internal/history"
 	"github.com/odd-cli/odd/cmd/internal/land"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
@@ -329,7 +328,7 @@ func soFar(d review.Decided) string {
 	if d.Take == "" {
 		return ""
 	}
-	return "now: " + string(d.Take) + history.ReasonSuffix(d.Reason) + "; "
+	return "now: " + string(d.Take) + console.ReasonSuffix(d.Reason) + "; "
 }
 
 // showAtom shows an atom beside its sources, and notes that it was shown.

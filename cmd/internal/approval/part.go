@@ -13,7 +13,6 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/cmd/internal/console"
-	"github.com/odd-cli/odd/cmd/internal/history"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -195,7 +194,7 @@ func describeTaken(p review.Part, root string) string {
 func leftOutLines(p review.Part) string {
 	b, left := &console.Card{Wide: 12}, []string(nil)
 	for _, l := range p.Left {
-		left = append(left, string(l.ID)+history.ReasonSuffix(l.Reason))
+		left = append(left, string(l.ID)+console.ReasonSuffix(l.Reason))
 	}
 	b.List("left out", left, len(left), "")
 	if len(p.Cut) > 0 {

@@ -12,7 +12,6 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/cmd/internal/console"
-	"github.com/odd-cli/odd/cmd/internal/history"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/journal/repo"
@@ -145,7 +144,7 @@ func openPR(ctx context.Context, v *workspace.Board, p pull) (url string, err er
 	r := exec.Run(ctx, exec.Command{Argv: p.ghArgv(p.Body), Tree: dir, Env: ghEnv(v.Env)})
 	said := strings.TrimSpace(string(r.Output))
 	if !r.Done || r.Exit != 0 {
-		return "", fmt.Errorf("gh pr create: %s%s; %s was pushed, but no pull request was opened", cmp.Or(r.Detail, fmt.Sprintf("exit %d", r.Exit)), history.ReasonSuffix(console.OneLine(said)), p.Branch)
+		return "", fmt.Errorf("gh pr create: %s%s; %s was pushed, but no pull request was opened", cmp.Or(r.Detail, fmt.Sprintf("exit %d", r.Exit)), console.ReasonSuffix(console.OneLine(said)), p.Branch)
 	}
 	lines := strings.Split(said, "\n")
 	return lines[len(lines)-1], nil

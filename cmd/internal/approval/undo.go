@@ -10,7 +10,6 @@ import (
 
 	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/cmd/internal/console"
-	"github.com/odd-cli/odd/cmd/internal/history"
 	"github.com/odd-cli/odd/cmd/internal/land"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
@@ -39,7 +38,7 @@ func runUndo(c *cli.Context, env console.Env) error {
 	if err != nil {
 		return err
 	}
-	subject, _ := history.SplitMessage(last)
+	subject, _, _ := strings.Cut(strings.TrimSpace(last.Message), "\n")
 	if why := whyNotUndone(v, last, subject); why != "" {
 		return verb.Refuse("undo", "%s %q cannot be undone: %s", console.ShortID(last.OID), console.OneLine(subject), why)
 	}

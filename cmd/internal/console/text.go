@@ -92,3 +92,11 @@ func FirstOf(paths []string) string {
 
 // OneLine returns s without hidden characters and with every run of space as one.
 func OneLine(s string) string { return okf.OneLine(okf.Legible(s)) }
+
+// ReasonSuffix returns a reason behind a colon, and nothing where none was given.
+func ReasonSuffix(reason string) string {
+	if reason = strings.TrimSpace(reason); reason == "" {
+		return ""
+	}
+	return ": " + reason
+}

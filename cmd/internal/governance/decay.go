@@ -15,7 +15,6 @@ import (
 	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/land"
-	"github.com/odd-cli/odd/cmd/internal/tasks"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/journal/memory"
@@ -135,7 +134,7 @@ func newRereadTask(ctx context.Context, v *workspace.Board) (okf.Atom, error) {
 			role = t.Role
 		}
 	}
-	return tasks.NewTask(v.Graph, board.Filing{Title: "Read changed documents", Kind: "extract", Role: role, Inputs: docs, By: "odd/" + console.Version(), At: v.Env.Now(),
+	return board.NewOn(v.Graph, board.Filing{Title: "Read changed documents", Kind: "extract", Role: role, Inputs: docs, By: "odd/" + console.Version(), At: v.Env.Now(),
 		Description: "Bring the atoms up to date whose sources no longer have the text that they cite.", Body: filed})
 }
 

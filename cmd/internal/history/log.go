@@ -335,7 +335,7 @@ func findBeforeOdd(ctx context.Context, v *workspace.Board) (before repo.OID, er
 // readAct reads a commit about the board by a person or odd sense. Other commits of the agent are
 // in the ledger already, and those about anything else are not odd's to tell.
 func readAct(v *workspace.Board, c repo.Commit) (Event, bool) {
-	subject, body := SplitMessage(c)
+	subject, body := splitMessage(c)
 	sensed := strings.HasPrefix(subject, "board: file ")
 	if c.Author.Email == v.Config.AgentEmail && !sensed {
 		return Event{}, false
@@ -385,7 +385,7 @@ func describeAct(task, subject, body string, first func(string) string) string {
 	case first("Odd-Approved-By") != "":
 		return "approved " + task
 	case first("Odd-Rejected-By") != "":
-		return "rejected " + task + ReasonSuffix(body)
+		return "rejected " + task + console.ReasonSuffix(body)
 	case first("Odd-Ready-By") != "":
 		return "made " + task + " ready"
 	case first("Odd-Approval") != "":
@@ -397,7 +397,7 @@ func describeAct(task, subject, body string, first func(string) string) string {
 		if body == act {
 			body = "" // as where nobody gave a reason
 		}
-		return "passed the " + first("Odd-Gate") + " gate: " + act + ReasonSuffix(body)
+		return "passed the " + first("Odd-Gate") + " gate: " + act + console.ReasonSuffix(body)
 	case first("Odd-Resumed-By") != "":
 		return "resumed the board"
 	}
@@ -410,7 +410,7 @@ func describeSubject(subject, body string) string {
 	verbName, what, _ := strings.Cut(rest, " ")
 	switch {
 	case subject == "board: pause":
-		return "paused the board" + ReasonSuffix(body)
+		return "paused the board" + console.ReasonSuffix(body)
 	case area == "board" && verbName == "add":
 		return "added " + what
 	case area == "board" && verbName == "edit":
@@ -425,20 +425,12 @@ func describeSubject(subject, body string) string {
 	return ""
 }
 
-// SplitMessage returns a commit's subject and the text between it and the trailers.
-func SplitMessage(c repo.Commit) (subject, body string) {
+// splitMessage returns a commit's subject and the text between it and the trailers.
+func splitMessage(c repo.Commit) (subject, body string) {
 	subject, rest, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	paragraphs := strings.Split(strings.TrimSpace(rest), "\n\n")
 	if last := len(paragraphs) - 1; strings.HasPrefix(paragraphs[last], "Odd-") {
 		paragraphs = paragraphs[:last]
 	}
 	return subject, strings.Join(paragraphs, "\n\n")
-}
-
-// ReasonSuffix returns a reason behind a colon, and nothing where none was given.
-func ReasonSuffix(reason string) string {
-	if reason = strings.TrimSpace(reason); reason == "" {
-		return ""
-	}
-	return ": " + reason
 }

@@ -99,7 +99,7 @@ func runTaskAdd(c *cli.Context, env console.Env) error {
 		if err := checkNames(v.Graph, "task add", f.Kind, f.Role); err != nil {
 			return nil, "", err
 		}
-		a, err := NewTask(v.Graph, f)
+		a, err := board.NewOn(v.Graph, f)
 		if err != nil {
 			return nil, "", verb.Usage("task add: %s", withoutPlace(err))
 		}
@@ -122,27 +122,6 @@ func runTaskAdd(c *cli.Context, env console.Env) error {
 		console.Talk(env, "odd.toml has uncommitted edits, which odd drain ignores: git commit odd.toml")
 	}
 	return nil
-}
-
-// NewTask returns the task that f asks for. Where the task of the same title is done, and f
-// names no id, it is the next one with a number.
-func NewTask(g *okf.Graph, f board.Filing) (okf.Atom, error) {
-	a, err := board.New(f)
-	title := a.ID
-	for n := 2; err == nil && f.ID != title && isDone(g, a.ID); n++ {
-		f.ID = okf.ID(fmt.Sprintf("%s-%d", title, n))
-		a, err = board.New(f)
-	}
-	return a, err
-}
-
-func isDone(g *okf.Graph, id okf.ID) bool {
-	a := g.ByID(id)
-	if a == nil {
-		return false
-	}
-	t, err := board.ReadTask(g, a)
-	return err == nil && t.State == board.Done
 }
 
 // withoutPlace returns an error about a file that is not there yet, without its place.

@@ -18,7 +18,6 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/sense"
 	"github.com/odd-cli/odd/cmd/internal/console"
-	"github.com/odd-cli/odd/cmd/internal/history"
 	"github.com/odd-cli/odd/cmd/internal/land"
 	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/cmd/internal/verb"
@@ -184,7 +183,7 @@ func readFindings(ctx context.Context, v *workspace.Board, files []string, spec 
 	if spec != "" || len(files) == 0 {
 		var from, to repo.OID
 		if spec != "" {
-			from, to, err = history.ResolveRange(ctx, v.Repo, "--range", spec)
+			from, to, err = workspace.ResolveRange(ctx, v.Repo, "--range", spec)
 		} else {
 			to, err = v.Repo.Resolve(ctx, "HEAD")
 		}

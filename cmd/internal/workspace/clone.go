@@ -9,6 +9,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -265,3 +266,38 @@ func loadFiles(env console.Env, r *repo.Repo, root, kind string, files fs.FS) (*
 
 // AttributesFile is where git reads how files are merged and converted.
 const AttributesFile = ".gitattributes"
+
+// OpenHistory opens the repository whose history is to be judged, and refuses where
+// there is none, or not all of it.
+func OpenHistory(env console.Env) (*repo.Repo, error) {
+	r, err := repo.Open(env.Dir, env.Environ)
+	if errors.Is(err, repo.ErrNotRepo) {
+		return nil, verb.Refuse("no-repository", "%s: not a git repository, so there is no history; odd check without --range and --all checks files alone", env.Dir)
+	}
+	if err == nil {
+		err = CheckObjectFormat(r)
+	}
+	if err == nil && r.Shallow() {
+		return nil, verb.Refuse("shallow", "this clone is shallow, so part of its history is missing; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
+	}
+	return r, err
+}
+
+// ResolveRange resolves the two ends of A..B. A missing B is HEAD. An A of zeros, which
+// is what a forge calls the state before a branch's first push, is the beginning.
+func ResolveRange(ctx context.Context, r *repo.Repo, verbName, spec string) (from, to repo.OID, err error) {
+	a, b, ok := strings.Cut(spec, "..")
+	if !ok || a == "" || strings.HasPrefix(b, ".") {
+		return "", "", verb.Usage("%s: %q; write the range as A..B", verbName, spec)
+	}
+	if strings.Trim(a, "0") != "" {
+		from, err = r.Resolve(ctx, a)
+	}
+	if err == nil {
+		to, err = r.Resolve(ctx, cmp.Or(b, "HEAD"))
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", verbName, err)
+	}
+	return from, to, nil
+}
