@@ -148,36 +148,73 @@ func decidingReasons(because []string, tier string) (out []string) {
 // runEmission prints what the agent of a task's last attempt printed: bytes for a pipe, and what
 // a terminal may show on one.
 func runEmission(ctx context.Context, env console.Env, name string, asJSON bool) error {
-	v, t, err := workspace.Options{Current: true, Tasks: true}.OpenTask(ctx, env, name)
+	e, err := readEmission(ctx, env, name, "--emission")
 	if err != nil {
 		return err
+	}
+	if asJSON {
+		return console.PrintJSON(env, e)
+	}
+	return console.PrintText(env, e.Text)
+}
+
+// runNotes prints the open notes of a task's last attempt in full.
+func runNotes(ctx context.Context, env console.Env, name string, asJSON bool) error {
+	e, err := readEmission(ctx, env, name, "--notes")
+	if err != nil {
+		return err
+	}
+	type note struct {
+		Title   string `json:"title"`
+		Content string `json:"content"`
+	}
+	notes, page := []note{}, &strings.Builder{}
+	for _, n := range session.Read([]byte(e.Text)).Notes {
+		if n.Facet != "open" {
+			continue
+		}
+		notes = append(notes, note{n.Title, n.Content})
+		fmt.Fprintf(page, "%s\n", console.Cell(n.Title))
+		for line := range strings.Lines(n.Content) {
+			fmt.Fprintf(page, "    %s\n", console.Cell(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	if len(notes) == 0 && !asJSON {
+		console.Talk(env, "review: the agent left no open note; odd review %s --emission shows all that it printed", name)
+	}
+	return console.ShowPage(env, asJSON, notes, page.String())
+}
+
+// readEmission returns what the agent of a task's last attempt printed, and tells which attempt that is; flag is the one
+// of odd review that asks.
+func readEmission(ctx context.Context, env console.Env, name, flag string) (ops.Prompt, error) {
+	v, t, err := workspace.Options{Current: true, Tasks: true}.OpenTask(ctx, env, name)
+	if err != nil {
+		return ops.Prompt{}, err
 	}
 	last, err := lastAttempt(v.State, t)
 	switch {
 	case err != nil:
-		return err
+		return ops.Prompt{}, err
 	case last.run == "":
-		return verb.Refuse("state", "review --emission %s: no agent has worked on the task yet; run odd drain", t.ID)
+		return ops.Prompt{}, verb.Refuse("state", "review %s %s: no agent has worked on the task yet; run odd drain", flag, t.ID)
 	case last.died:
-		return verb.Refuse("state", "review --emission %s: attempt %d ended without a result, so what its agent printed is not kept; odd task show %[1]s tells what is next", t.ID, last.number)
+		return ops.Prompt{}, verb.Refuse("state", "review %s %s: attempt %d ended without a result, so what its agent printed is not kept; odd task show %[2]s tells what is next", flag, t.ID, last.number)
 	}
 	if _, err := v.Repo.Ref("refs/odd/run/" + last.run); errors.Is(err, repo.ErrNoRef) && last.kept != "" {
-		return verb.Refuse("artifacts", "review --emission %s: the output of %s is not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'", t.ID, last.run)
+		return ops.Prompt{}, verb.Refuse("artifacts", "review %s %s: the output of %s is not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'", flag, t.ID, last.run)
 	}
 	t.Attempts = last.number
 	file := path.Join(drain.ArtifactDir(t), "emission.md")
 	b, err := readKept(v.Repo, last.kept, file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return verb.Refuse("state", "review --emission %s: the agent printed nothing in attempt %d; odd task show %[1]s tells how it ended", t.ID, last.number)
+		return ops.Prompt{}, verb.Refuse("state", "review %s %s: the agent printed nothing in attempt %d; odd task show %[2]s tells how it ended", flag, t.ID, last.number)
 	case err != nil:
-		return fmt.Errorf("review --emission %s: %w", t.ID, err)
+		return ops.Prompt{}, fmt.Errorf("review %s %s: %w", flag, t.ID, err)
 	}
 	console.Talk(env, "review: attempt %d at %s, in %s", last.number, t.ID, last.run)
-	if asJSON {
-		return console.PrintJSON(env, ops.Prompt{File: file, Text: string(b)})
-	}
-	return console.PrintText(env, string(b))
+	return ops.Prompt{File: file, Text: string(b)}, nil
 }
 
 // readKept reads a file of the tree that a run kept; the tree "" has none.

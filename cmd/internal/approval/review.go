@@ -32,6 +32,7 @@ func ReviewVerb(env console.Env) *cli.Command {
 			"odd review read-the-handbook skeg\n"+
 			"odd review read-the-handbook --each\n"+
 			"odd review --refresh read-the-handbook\n"+
+			"odd review read-the-handbook --notes\n"+
 			"odd review read-the-handbook --emission\n\n"+
 			"A proposal is an agent's commit on the branch odd/review/TASK.N. Nothing of it\n"+
 			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n"+
@@ -45,12 +46,13 @@ func ReviewVerb(env console.Env) *cli.Command {
 		&cli.BoolFlag{Name: "each", Usage: "decide on one atom after another in a terminal; only a person can"},
 		&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},
 		&cli.BoolFlag{Name: "emission", Usage: "print what the agent printed in the last attempt, also of a task that is blocked"},
+		&cli.BoolFlag{Name: "notes", Usage: "print the agent's notes of the last attempt in full: what it left out, and what it asks"},
 		&cli.BoolFlag{Name: "stat", Usage: "print the summary without the diff"},
 		&cli.BoolFlag{Name: "pr", Usage: "open a GitHub pull request for the proposal with gh; without gh or GitHub, print its text"})
 }
 
 func runReview(c *cli.Context, env console.Env) error {
-	act, err := verb.OneFlag(c, "each", "refresh", "pr", "emission", "stat")
+	act, err := verb.OneFlag(c, "each", "refresh", "pr", "emission", "notes", "stat")
 	ctx, task, asJSON := c.Context, c.Args().First(), c.Bool("json")
 	switch {
 	case err != nil:
@@ -71,6 +73,8 @@ func runReview(c *cli.Context, env console.Env) error {
 		return runRefresh(ctx, env, task, asJSON)
 	case act == "emission":
 		return runEmission(ctx, env, task, asJSON)
+	case act == "notes":
+		return runNotes(ctx, env, task, asJSON)
 	case act == "pr":
 		return runReviewPR(ctx, env, task, asJSON)
 	}
@@ -206,6 +210,9 @@ func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	}
 	b.List("kept out", held, mostHeld, fmt.Sprintf("; odd review %s --json lists them", t.ID))
 	b.List("notes", p.Notes, len(p.Notes), "")
+	if len(p.Notes) > 0 {
+		b.Line("", "odd review %s --notes prints them in full", t.ID)
+	}
 	at.Change.addLines(b)
 	for _, s := range brokenPreferences(v, p) {
 		b.Line("warning", "%s", s)
