@@ -178,25 +178,30 @@ func (c candidate) renderBody(ss []source, file string, files fs.FS) string {
 }
 
 // quoteWithFootnote returns e as a block quote with the footnote of its source: behind the first
-// paragraph, or below the quote where that begins with something else.
+// text or item, or below the quote where that is all code or a table.
 func (e evidence) quoteWithFootnote(id string, to linker) string {
 	mark := "[^" + id + "]"
 	var b strings.Builder
-	for i, l := range renderAll(e.passage, to) {
-		if i == 0 && e.passage[0].isProse() {
-			l, mark = l+mark, ""
+	for i, block := range e.passage {
+		if i > 0 {
+			b.WriteString(">\n")
 		}
-		b.WriteString(strings.TrimRight("> "+l, " ") + "\n")
+		for k, l := range block.renderBlock(to) {
+			if k == 0 && block.takesFootnote() {
+				l, mark = l+mark, ""
+			}
+			b.WriteString(strings.TrimRight("> "+l, " ") + "\n")
+		}
 	}
 	if mark != "" {
-		b.WriteString("\nSource" + mark + "\n")
+		b.WriteString("\n" + mark + "\n")
 	}
 	return b.String()
 }
 
-// isProse reports whether a footnote may follow the line that b is.
-func (b block) isProse() bool {
-	return b.kind == paragraph || b.kind == raw || b.kind == caption || b.kind == definitions
+// takesFootnote reports whether a footnote may follow the first line of b.
+func (b block) takesFootnote() bool {
+	return b.kind != table && (b.kind != code || b.label != "") && (b.kind != bullets && b.kind != steps || b.items[0].run.text != "")
 }
 
 // escapeText keeps quoted text from being read as markdown.

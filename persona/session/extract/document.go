@@ -84,6 +84,7 @@ type block struct {
 	header   []string // of a table, in lower case
 	columns  []run    // the same as it stands there
 	lang     string   // of code
+	label    string   // of code: the file that it stands in, or what the page shows above it
 	start    int      // number of the first step
 	lines    []string // of code
 }
@@ -315,8 +316,15 @@ func (d *document) appendBlocks(bs []block, n ast.Node, depth int) []block {
 	switch n := n.(type) {
 	case *ast.Paragraph, *ast.TextBlock:
 		b.run = d.flattenRun(n)
+		if last := len(bs) - 1; last >= 0 && bs[last].nested == b.nested && d.labels(bs[last]) {
+			bs[last].to, bs[last].run = b.to, bs[last].run.join(b.run)
+			return bs
+		}
 	case *ast.FencedCodeBlock:
 		b.kind, b.lang, b.lines = code, string(n.Language(d.src)), d.codeLinesOf(n)
+		if n.Info != nil {
+			b.label = labelOfCode(string(n.Info.Segment.Value(d.src)))
+		}
 		b.from, b.to = d.withFences(b.from, b.to)
 	case *ast.CodeBlock:
 		b.kind, b.lines = code, d.codeLinesOf(n)
@@ -350,6 +358,12 @@ func (d *document) appendBlocks(bs []block, n ast.Node, depth int) []block {
 		return bs
 	}
 	return append(bs, b)
+}
+
+// labels reports whether b is nothing but the label of a container, which the text behind it belongs to.
+func (d *document) labels(b block) bool {
+	return b.kind == paragraph && b.from == b.to && len(b.run.spans) > 0 && b.run.spans[0].kind == strong && len(b.run.spans[0].text) == len(b.run.text) &&
+		!bytes.Equal(d.linesWithin(b.from, b.to), d.markdownWithin(b.from, b.to))
 }
 
 // withFences are the lines from one to another with the fence around them.

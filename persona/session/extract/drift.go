@@ -152,6 +152,9 @@ func (t *tally) findDocument(path string) *document {
 
 var footnote = lazy(`\[\^([^\]\s]+)\]`)
 
+// markBelow is the footnote of a quote, on a line below it, in atoms of old behind a word.
+var markBelow = lazy(`^(?:Source)?\[\^[^\]\s]+\]\s*$`)
+
 // withoutQuotes is a body that this reader wrote, without what it quotes of texts that are gone
 // and the footnotes that nothing refers to any more; "" where nothing is left of it.
 func withoutQuotes(body string, all []any, drift []okf.Drift) string {
@@ -172,7 +175,7 @@ func withoutQuotes(body string, all []any, drift []okf.Drift) string {
 			continue
 		}
 		mark := footnote().FindStringSubmatch(block)
-		if mark == nil && i+1 < len(blocks) && strings.HasPrefix(blocks[i+1], "Source[^") {
+		if mark == nil && i+1 < len(blocks) && markBelow().MatchString(blocks[i+1]) {
 			mark = footnote().FindStringSubmatch(blocks[i+1])
 			block += "\n\n" + blocks[i+1]
 			i++

@@ -196,7 +196,7 @@ func verbatim(t *testing.T, r session.Request, a okf.Atom) {
 		quoted.WriteString("\n")
 	}
 	quotes, _, _ := strings.Cut(quoted.String(), "\n[^")
-	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(strings.ReplaceAll(quotes, "\nSource[^", "\n[^")), &page); err != nil {
+	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(quotes), &page); err != nil {
 		t.Fatal(err)
 	}
 	have := letters(source.String())

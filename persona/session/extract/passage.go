@@ -66,7 +66,11 @@ func (b block) renderBare(to linker) []string {
 		}
 		return []string{text}
 	case code:
-		return fenceCode(b.lang, b.lines)
+		out := fenceCode(b.lang, b.lines)
+		if b.label != "" {
+			out = append([]string{"**" + escapeText(b.label) + ":**", ""}, out...)
+		}
+		return out
 	case bullets, steps:
 		return b.renderItems(to)
 	case table:

@@ -240,6 +240,9 @@ func (r *rstReader) readDirective(i, end, left, at, depth int) {
 	}
 	k := i + 1
 	for k < end && rstOption().MatchString(r.in[k]) {
+		if caption, is := strings.CutPrefix(strings.TrimSpace(r.in[k]), ":caption: "); is && in(rstCode, m[1]) {
+			r.out[k] = strings.Repeat(" ", at) + labelOf("", r.convertInline(caption))
+		}
 		k++
 	}
 	for k < end && r.in[k] == "" {
@@ -255,8 +258,10 @@ func (r *rstReader) readDirective(i, end, left, at, depth int) {
 	if k < end {
 		content = indentOf(r.in[k])
 	}
-	if m[2] != "" {
-		r.in[i], k = strings.Repeat(" ", content)+m[2], i
+	if label := labelNote(m[1], m[2]); m[1] == "admonition" || label != "" && m[2] == "" {
+		r.out[i] = strings.Repeat(" ", at) + label
+	} else if label != "" {
+		r.in[i], k = strings.Repeat(" ", content)+label, i
 		for n := i + 1; n < end && rstOption().MatchString(r.in[n]); n++ {
 			r.in[n] = ""
 		}

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,9 +10,9 @@ import (
 var (
 	// shortcode is one of Hugo's: {{< name … >}}, {{% name … %}}, and {{< /name >}}, which ends one.
 	shortcode = lazy(`\{\{[<%]\s*(/?)\s*([\w-]+)[^}\n]*?[>%]\}\}`)
-	// marker is a container (:::tip, MyST's :::{tip}), a class (kramdown's {: .x}) and other
+	// marker is a class (kramdown's {: .x}) and other
 	// attributes ({width=50%}, { .x }), the id of a heading ({#x}, MyST's line (x)=), or a line of MDX that imports or exports.
-	marker = lazy(`(?m)^[ \t]*:::+(?:\{[\w:-]+\})?[\w-]*|^\([\w-]+\)=[ \t]*$|\{:[^}\n]*\}|\{ ?(?:[.#][A-Za-z][\w-]*|[\w-]+=(?:"[^"\n]*"|[\w%]+))(?: [^{}\n]*)?\}|^(?:import .* from ['"].*['"];?|export (?:const|default) .*)$`)
+	marker = lazy(`(?m)^\([\w-]+\)=[ \t]*$|\{:[^}\n]*\}|\{ ?(?:[.#][A-Za-z][\w-]*|[\w-]+=(?:"[^"\n]*"|[\w%]+))(?: [^{}\n]*)?\}|^(?:import .* from ['"].*['"];?|export (?:const|default) .*)$`)
 	// left is a piece of templating that stands for text which the file does not have.
 	left = lazy(`\{\{[<%]|\{%|<%|(?:^|[^$])\{\{ *[\w.]`)
 
@@ -108,14 +107,13 @@ func madeBySite(text []byte) (made string) {
 // tab is a tag of MDX whose label says for whom the text in it is.
 var tab = lazy(`<Tab\w*\s[^>]*=`)
 
-// stripTemplating returns a file without the templating around its text. Every line keeps its place
-// and its length, filled up with blanks. Code keeps all of its bytes.
+// stripTemplating returns a file without the templating around its text. Every line keeps its place,
+// filled up with blanks or with what it is called. Code keeps all of its bytes.
 func stripTemplating(text []byte) []byte {
-	if !slices.ContainsFunc([]string{"{", ":::", ")=", "import "}, func(mark string) bool { return bytes.Contains(text, []byte(mark)) }) {
+	if !slices.ContainsFunc([]string{"{", ":::", ")=", "import ", "[!", "!!!", "???", "==="}, func(mark string) bool { return bytes.Contains(text, []byte(mark)) }) {
 		return text
 	}
-	was := text
-	text = blankNotes(text)
+	text = []byte(labelContainers(string(text)))
 	out := bytes.Clone(text)
 	code := codeLines(text)
 	inCode := func(at int) bool {
@@ -155,6 +153,7 @@ func stripTemplating(text []byte) []byte {
 			open[name] = open[name][:n-1]
 			blank(begin[0], begin[1])
 			blank(m[0], m[1])
+			copy(out[begin[0]:begin[1]], labelOf(calledBy(string(text[begin[0]:begin[1]]), name)))
 		}
 	}
 	for _, m := range marker().FindAllIndex(text, -1) {
@@ -167,38 +166,31 @@ func stripTemplating(text []byte) []byte {
 			blank(at, at+len(role)+2)
 		}
 	})
-	setIn(out, was)
+	moveIn(out, text)
 	return out
 }
 
-// note is a note of MyST in a fence, with its options. It holds text and no code.
-var note = lazy("(?m)^[ \t]*(```+|~~~+)\\{(?:" + strings.ReplaceAll(rstNotes, " ", "|") + ")\\}([^\n]*)((?:\n[ \t]*:[\\w-]+:[^\n]*)*)")
-
-// blankNotes returns text without the fences around its notes.
-func blankNotes(text []byte) []byte {
-	out := text
-	for _, m := range note().FindAllSubmatchIndex(text, -1) {
-		end := regexp.MustCompile(`(?m)^[ \t]*` + string(text[m[2]:m[3]]) + `[ \t]*$`).FindIndex(text[m[1]:])
-		if end == nil {
-			continue
-		}
-		if &out[0] == &text[0] {
-			out = bytes.Clone(text)
-		}
-		for _, span := range [][2]int{{m[0], m[4]}, {m[6], m[7]}, {m[1] + end[0], m[1] + end[1]}} {
-			for i := span[0]; i < span[1]; i++ {
-				if out[i] != '\n' {
-					out[i] = ' '
-				}
-			}
+// calledBy is the kind and the title of a shortcode that its words tell.
+func calledBy(tag, name string) (kind, title string) {
+	for _, w := range words(tag) {
+		if in(rstNotes, w) && !in(layouts, w) {
+			name = w
 		}
 	}
-	return out
+	if m := called().FindStringSubmatch(tag); m != nil {
+		title = m[1]
+	}
+	if strings.EqualFold(name, title) {
+		title = ""
+	}
+	return name, title
 }
 
-// setIn moves what stands behind blanked bytes at the beginning of a line to where the
+var called = lazy(`\btitle="([^"]+)"`)
+
+// moveIn moves what stands behind blanked bytes at the beginning of a line to where the
 // line began: blanks there would make it code.
-func setIn(out, was []byte) {
+func moveIn(out, was []byte) {
 	for at := 0; at < len(out); {
 		end := len(out)
 		if n := bytes.IndexByte(out[at:], '\n'); n >= 0 {

@@ -98,6 +98,17 @@ func (f *flattener) addInline(n ast.Node, depth int) {
 	}
 }
 
+// join is r and, behind a blank, another.
+func (r run) join(next run) run {
+	at := len(r.text) + 1
+	for _, s := range next.spans {
+		s.at += at
+		r.spans = append(r.spans, s)
+	}
+	r.text += " " + next.text
+	return r
+}
+
 // unseen stands for an image without a text within a sentence.
 const unseen = "\uFFFC"
 
@@ -330,7 +341,7 @@ func isCondition(w string) bool { return in("unless except only if until provide
 // stripLabel takes "Note:" and the like off a sentence.
 func stripLabel(s string) string {
 	head, rest, ok := strings.Cut(s, ": ")
-	if ok && in("note tip tips important warning caution hint nb info attention", strings.ToLower(head)) {
+	if ok && in("note tip tips important warning caution hint nb info attention danger error", strings.ToLower(head)) {
 		return capitalize(rest)
 	}
 	return s

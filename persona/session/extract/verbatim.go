@@ -48,10 +48,10 @@ func (e evidence) firstAltered() string {
 		l := letters(s)
 		return slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, l) })
 	}
-	file := string(e.doc.linesWithin(e.from, e.to))
+	file := letters(html.UnescapeString(string(e.doc.linesWithin(e.from, e.to))))
 	for _, q := range e.readsAs() {
 		name, text, labelled := strings.Cut(q.text, ": ")
-		if !holds(q.text) && !(labelled && holds(name) && holds(text)) || isRST(e.doc.path) && !inOrder(letters(q.text), letters(file)) {
+		if !holds(q.text) && !(labelled && holds(name) && holds(text)) || !inOrder(letters(q.text), file) {
 			return q.text
 		}
 	}

@@ -39,11 +39,11 @@ func TestProceduresAreQuotedWhole(t *testing.T) {
 		{"labels of platforms", "Build the single executable", "## Build the single executable\n\nOn your own system.\n\nOn Windows:\n\n```bat\nsign /s a.exe\n```\n\nOn Linux:\n\n```sh\ncodesign --remove-signature a\n```\n",
 			"On your own system.[^a]\n\nOn Windows:\n\n```bat\nsign /s a.exe\n```\n\nOn Linux:\n\n```sh\ncodesign --remove-signature a\n```"},
 		{"what stands below a step", "Landing changes (a)", "## Landing changes\n\n1. Use the queue.\n2. Avoid the button. Reasons:\n   - It merges.\n   - It squashes.\n3. Push the commit:\n\n   ```sh\n   git push\n   ```\n",
-			"1. Use the queue.\n2. Avoid the button. Reasons:\n   - It merges.\n   - It squashes.\n3. Push the commit:\n\n   ```sh\n   git push\n   ```"},
+			"1. Use the queue.[^a]\n2. Avoid the button. Reasons:\n   - It merges.\n   - It squashes.\n3. Push the commit:\n\n   ```sh\n   git push\n   ```"},
 		{"commands alone", "Running the benchmarks", "## Running the benchmarks\n\n```sh\nmake data\nmake bench\n```\n", "```sh\nmake data\nmake bench\n```"},
 		{"every link of a chain", "Verify a download", "## Verify a download\n\nGet the keys:\n\n```sh\ncurl -O keys\n```\n\nThen check the file:\n\n```sh\ngpgv keys\nshasum --check sums\n```\n",
 			"Get the keys:[^a]\n\n```sh\ncurl -O keys\n```\n\nThen check the file:\n\n```sh\ngpgv keys\nshasum --check sums\n```"},
-		{"a number of its own", "Repair a hull", "## How to repair a hull\n\n3. Clean the crack.\n4. Fill it with resin.\n5. Wash it.\n", "3. Clean the crack.\n4. Fill it with resin.\n5. Wash it."},
+		{"a number of its own", "Repair a hull", "## How to repair a hull\n\n3. Clean the crack.\n4. Fill it with resin.\n5. Wash it.\n", "3. Clean the crack.[^a]\n4. Fill it with resin.\n5. Wash it."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -205,14 +205,14 @@ func TestAQuoteThatBreaksOff(t *testing.T) {
 func TestOrderAndNumbers(t *testing.T) {
 	t.Parallel()
 	text := "## How to drop a tenant\n\n1. Stop it first.\n2. ```sh\n   drop x\n   ```\n\n   Only after the backup: run the command above.\n3. ![image](a.png)\n4. Start it again.\n"
-	want := "1. Stop it first.\n2.\n   ```sh\n   drop x\n   ```\n\n   Only after the backup: run the command above.\n3.\n4. Start it again."
+	want := "1. Stop it first.[^a]\n2.\n   ```sh\n   drop x\n   ```\n\n   Only after the backup: run the command above.\n3.\n4. Start it again."
 	if got := strings.Join(fenceCode("sh`x", []string{"a"}), "\n"); got != "```\na\n```" {
 		t.Errorf("got %q", got)
 	}
 	if got := quotedBy(t, drive(t, request("a.md", text)), "Drop a tenant"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	long := "## How to drop a tenant\n\n" + strings.Repeat("1. Stop one more of them.\n", 140)
+	long := "## How to drop a tenant\n\n" + strings.Repeat("1. Stop one more of them.[^a]\n", 140)
 	if e := drive(t, request("a.md", long)); len(e.Atoms) > 0 || !strings.Contains(e.Notes[1].Content, "goes on for more lines") {
 		t.Errorf("%v, %+v", spoken(e), e.Notes)
 	}
