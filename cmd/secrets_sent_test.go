@@ -170,7 +170,7 @@ func (w *plantation) watched() {
 		"events.jsonl": events,
 	})
 	for _, form := range [][]string{nil, {"--json"}} {
-		if b := w.odd(append([]string{"agent", "observe", "--source", "events.jsonl", "--backpressure", "queue=64", "--work-role", "pilot"}, form...)...); !bytes.Contains(b, []byte("[redacted:")) {
+		if b := w.odd(append([]string{"agent", "observe", "--source", "events.jsonl", "--backpressure", "queue=64", "--role", "pilot"}, form...)...); !bytes.Contains(b, []byte("[redacted:")) {
 			w.t.Errorf("the observer said nothing: %s\n%s", b, w.talk)
 		}
 	}

@@ -30,7 +30,7 @@ var deeds = []deed{
 	{name: "release", before: editing + opened + bound + "odd anchor proof $(cat ../token) ../proof\n", argv: shell("exec odd anchor release $(cat ../token)"), done: "! odd anchor ls | grep -q active"},
 	{name: "change", before: changing, argv: []string{"odd", "drain"}, done: "grep -q '^state: review' knowledge/tasks/tide-names.md && git for-each-ref refs/heads/odd/review | grep -q names"},
 	{name: "merge", before: changing + "odd drain\n", argv: []string{"odd", "approve", "tide-names"}, answer: "tide-names", done: "git cat-file -e HEAD:tool/name.go && odd op list --all | grep -q 'complete: merged'"},
-	{name: "invoke", before: exploring, argv: []string{"odd", "agent", "run", "--role", "explorer", "--task", "What does a renter need?"}, done: "ls knowledge/handoffs/run-*"},
+	{name: "invoke", before: exploring, argv: []string{"odd", "agent", "run", "--contract-role", "explorer", "--task", "What does a renter need?"}, done: "ls knowledge/handoffs/run-*"},
 	{name: "sync", before: hub, argv: []string{"odd", "sync"}, done: "git cat-file -e HEAD:docs/more.md && test -f docs/more.md"},
 	{name: "share", before: hub, argv: []string{"odd", "task", "add", "Count the crates", "--role", "shore-lead"}, done: "git --git-dir=../hub.git cat-file -e main:knowledge/tasks/count-the-crates.md"},
 	{name: "init", before: "rm -rf .[a-z]* *", argv: []string{"odd", "init"}, done: "test -z \"$(odd init)\" && test -f knowledge/.gitattributes && test -f odd.toml", heal: "odd init && git add -A && { git diff --cached --quiet || git commit -qm begin; }"},

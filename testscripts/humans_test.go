@@ -27,7 +27,7 @@ var personsActs = map[string]string{
 	"gate proposals add": "gate proposals add drift --gate framing", "gate proposals reject": "gate proposals reject P-01 --reason no",
 	"agent handoff revert": "agent handoff revert shore-lead --from execution --to planning --reason REASON", "agent handoff skip": "agent handoff skip shore-lead --mode planning --reason REASON --risk few",
 	"agent handoff clarify": "agent handoff clarify shore-lead assumptions None",
-	"agent run --override":  "agent run --role planner --override exploration,planning --reason REASON --risk few --task Plan",
+	"agent run --override":  "agent run --contract-role planner --override exploration,planning --reason REASON --risk few --task Plan",
 	"hook install":          "hook install", "hook uninstall": "hook uninstall", "anchor hook install": "anchor hook install", "anchor hook uninstall": "anchor hook uninstall",
 }
 

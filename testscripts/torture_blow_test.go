@@ -52,7 +52,7 @@ var localBlows = []blow{
 	{name: "drain", scene: "ready", kinds: every, acts: one("", drainAll[1:]...), amid: hours(act{"shop", drainAll, ""}, act{"shop", []string{"odd", "status"}, ""})},
 	{name: "drain a change", scene: "ready", kinds: every, acts: one("", "drain", "--task", "many"), amid: hours(act{"shop", drainAll, ""}), states: []string{"blocked"}},
 	{name: "drain, dying agents", scene: "ready", kinds: force, before: func(w *world) { w.write("agent.sh", "kill -9 $$\n") }, acts: one("", drainAll[1:]...), states: []string{"blocked"}},
-	{name: "agent run", scene: "ready", kinds: every, fault: true, acts: one("", "agent", "run", "--role", "explorer", "--task", "What is slack water?"), amid: hours(act{"shop", drainAll, ""})},
+	{name: "agent run", scene: "ready", kinds: every, fault: true, acts: one("", "agent", "run", "--contract-role", "explorer", "--task", "What is slack water?"), amid: hours(act{"shop", drainAll, ""})},
 	{name: "approve", scene: "review", kinds: every, acts: one("alpha", "approve", "alpha"), amid: hours()},
 	{name: "approve --verify", scene: "review", kinds: every, acts: one("beta", "approve", "beta", "--verify"), amid: hours()},
 	{name: "approve a change", scene: "review", kinds: every, acts: one("many", "approve", "many"), amid: hours()},

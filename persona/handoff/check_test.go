@@ -215,9 +215,9 @@ func TestInsufficient(t *testing.T) {
 	}
 	want := `handoff_insufficient
 deferred; what a tide is
-odd agent run --role planner --artifact 'a b.md' --handoff handoffs/s
+odd agent run --contract-role planner --artifact 'a b.md' --handoff handoffs/s
 odd agent handoff clarify handoffs/h KEY SENTENCE
-odd agent run --role builder --artifact 'a b.md' --task TASK --handoff handoffs/h --override planning,execution --reason REASON --risk RISK
+odd agent run --contract-role builder --artifact 'a b.md' --task TASK --handoff handoffs/h --override planning,execution --reason REASON --risk RISK
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

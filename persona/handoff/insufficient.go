@@ -41,7 +41,7 @@ func Insufficient(h Handoff, missing []string) Shortfall {
 	if h.Artifact != "" {
 		about = " --artifact " + quoteShell(h.Artifact)
 	}
-	fresh := fmt.Sprintf("odd agent run --role %s%s%s", up, about, taskFlag(up))
+	fresh := fmt.Sprintf("odd agent run --contract-role %s%s%s", up, about, taskFlag(up))
 	for _, d := range h.Derives {
 		fresh += " --handoff " + quoteShell(d)
 	}
@@ -50,7 +50,7 @@ func Insufficient(h Handoff, missing []string) Shortfall {
 		Ways: []Way{
 			{"fresh-upstream", fmt.Sprintf("a fresh %s session makes a better handoff", up), fresh},
 			{"clarification", "the author of the handoff adds what is missing to it", clarifyCommand(h)},
-			{"operator-override", "an operator declares that the work goes on without it", fmt.Sprintf("odd agent run --role %s%s%s --handoff %s --override %s,%s --reason REASON --risk RISK",
+			{"operator-override", "an operator declares that the work goes on without it", fmt.Sprintf("odd agent run --contract-role %s%s%s --handoff %s --override %s,%s --reason REASON --risk RISK",
 				down, about, taskFlag(down), quoteShell(h.ID), h.From, h.To)},
 		},
 	}

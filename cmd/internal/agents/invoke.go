@@ -23,14 +23,14 @@ import (
 
 func invokeVerb(env console.Env) *cli.Command {
 	return verb.New("run", "run one agent now, or show which rules it would run under",
-		"odd agent run --role explorer --task \"What stops the ferry at slack water?\"\n"+
-			"odd agent run --role explorer --task \"Which tides matter?\" --dry-run\n"+
-			"odd agent run --role validator --surface audit --handoff run-01kjpw-claims \\\n"+
-			"  --dry-run\n\n"+
+		"odd agent run --contract-role explorer --task \"What stops the ferry?\"\n"+
+			"odd agent run --contract-role explorer --task \"Which tides matter?\" --dry-run\n"+
+			"odd agent run --contract-role validator --surface audit \\\n"+
+			"  --handoff run-01kjpw-claims --dry-run\n\n"+
 			"--dry-run --brief prints the brief: the task, the rules, and the processes and\n"+
-			"policies of its work role. Only the part \"anchor\" is missing; odd writes it\n"+
+			"policies of its --role. Only the part \"anchor\" is missing; odd writes it\n"+
 			"when the session starts.\n\n"+
-			"Each role has a mode: what its session may do and what it must hand over.\n\n"+
+			"Each contract role has a mode: what its session may do and must hand over.\n\n"+
 			"  role       mode         hands over        may change files\n"+
 			"  explorer   exploration  ideas             no\n"+
 			"  planner    planning     a plan            no\n"+
@@ -64,10 +64,10 @@ const maxFanOut = 100
 
 func invokeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "role", Usage: "role of the agent, see the table below"},
+		&cli.StringFlag{Name: "contract-role", Usage: "role of the agent in the chain, see the table below"},
 		verb.ProfileFlag(),
 		&cli.StringFlag{Name: "participants", Usage: "add the persona `PROFILES` to the same session, separated by commas"},
-		verb.WorkRoleFlag(),
+		verb.RoleFlag(),
 		&cli.StringFlag{Name: "mode", Usage: "fail unless the role has this mode, see the table below"},
 		verb.SurfaceFlag(""),
 		verb.EngagementFlag(),
@@ -91,8 +91,8 @@ func invokeFlags() []cli.Flag {
 // calledFor returns the call the flags mean. Names are judged where the contract is resolved.
 func calledFor(c *cli.Context) (contract.Call, error) {
 	call := contract.Call{
-		Persona: c.String("persona"), Participants: splitCommas(c.String("participants")), WorkRole: c.String("work-role"),
-		Role: contract.Role(c.String("role")), Mode: contract.Mode(c.String("mode")), Surface: contract.Surface(c.String("surface")),
+		Persona: c.String("persona"), Participants: splitCommas(c.String("participants")), WorkRole: c.String("role"),
+		Role: contract.Role(c.String("contract-role")), Mode: contract.Mode(c.String("mode")), Surface: contract.Surface(c.String("surface")),
 		Engagement: contract.Engagement(c.String("engagement")), Voice: contract.Voice(c.String("voice")),
 		Tools: c.StringSlice("tool"), MCP: c.StringSlice("mcp"), Artifact: c.String("artifact"),
 	}
@@ -217,7 +217,7 @@ func newInvocation(w *workspace.Clone, c *cli.Context, call contract.Call) (drai
 	case inv.Sessions > 1:
 		return o, inv, verb.Usage("agent run: --fan-out is for sessions without a task; a task has one proposal")
 	case call.WorkRole != "":
-		return o, inv, verb.Usage("agent run: --work-role: the task names its role; odd task edit %s --role changes it", o.Task)
+		return o, inv, verb.Usage("agent run: --role: the task names its role; odd task edit %s --contract-role changes it", o.Task)
 	}
 	return o, inv, nil
 }
@@ -237,7 +237,7 @@ func confirmOverride(ctx context.Context, w *workspace.Clone, o *contract.Overri
 // AgentVerb declares odd agent.
 func AgentVerb(env console.Env) *cli.Command {
 	return verb.Group("agent", "run one agent now, outside odd drain; audits, handoffs, personas",
-		"odd agent run --role explorer --task \"What stops the ferry?\"\n"+
+		"odd agent run --contract-role explorer --task \"What stops the ferry?\"\n"+
 			"odd agent audit HEAD~1..HEAD\n"+
 			"odd agent handoff list\n\n"+
 			"odd drain runs agents for the tasks on the board. The commands here run an\n"+

@@ -39,7 +39,7 @@ func observeVerb(env console.Env) *cli.Command {
 		&cli.StringFlag{Name: "source", Usage: "read events from `FILE`, - for stdin"},
 		&cli.StringFlag{Name: "backpressure", Usage: "if events come too fast, `POLICY`: drop-oldest, summarise (drop them and tell the agent how many) or queue=N (let the source wait; default for a file: queue=1024)"},
 		verb.ProfileFlag(),
-		verb.WorkRoleFlag(),
+		verb.RoleFlag(),
 		verb.SurfaceFlag(string(contract.RealTimeStream)),
 		verb.VoiceFlag(),
 		&cli.StringFlag{Name: "task", Usage: "tell the agent to look for `TEXT`"},
@@ -79,7 +79,7 @@ func runObserve(c *cli.Context, env console.Env) error {
 		return err
 	}
 	opts.Invoked, opts.Call = true, contract.Call{
-		Persona: c.String("persona"), WorkRole: c.String("work-role"), Role: contract.Observer, Surface: contract.Surface(c.String("surface")),
+		Persona: c.String("persona"), WorkRole: c.String("role"), Role: contract.Observer, Surface: contract.Surface(c.String("surface")),
 		Engagement: contract.Agent, Voice: contract.Voice(c.String("voice")),
 	}
 	inv := drain.Invocation{Title: cmp.Or(console.OneLine(c.String("task")), "Watch "+string(from))}

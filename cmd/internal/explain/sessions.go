@@ -59,7 +59,7 @@ func sessionCodes() []Code {
 		{"output too large", "The agent printed more than odd reads.", "Raise max_bytes of the agent in odd.toml, or split the task."},
 		{"panic", "odd's own code for the agent failed; the task is blocked, and nothing else is lost.", "Report it with the task's inputs, then `odd task ready TASK`."},
 		{"over budget", "The next call of the model could cost more than the session may spend.", "`odd task edit TASK --budget-usd USD` allows more; without a task, raise [session] max_usd in odd.toml."},
-		{"read-only", "A role that may only read handed over atoms or a change of files.", "Give the task to a role that may write: `odd agent run --role builder`."},
+		{"read-only", "A role that may only read handed over atoms or a change of files.", "Give the task to a role that may write: `odd agent run --contract-role builder`."},
 		{"refused", "The agent declined the task.", again},
 		{"timeout", "The session took longer than it may.", "`odd op classify --limits` shows the limits and the lines of odd.toml that set them."},
 		{"too many atoms", "The agent handed over more atoms than one session may.", "Raise [session] max_atoms in odd.toml, or split the task."},

@@ -36,9 +36,9 @@ func ProfileFlag() cli.Flag {
 	return &cli.StringFlag{Name: "persona", Usage: "let the agent speak as persona `PROFILE`: NAME or NAME@VERSION"}
 }
 
-// WorkRoleFlag is for verbs that start a session.
-func WorkRoleFlag() cli.Flag {
-	return &cli.StringFlag{Name: "work-role", Usage: "give the agent the context compiled for the role atom `ROLE`"}
+// RoleFlag is for verbs that start a session.
+func RoleFlag() cli.Flag {
+	return &cli.StringFlag{Name: "role", Usage: "give the agent the context compiled for the role atom `ROLE`"}
 }
 
 // SurfaceFlag is for verbs that start a session; value is the usual one.
