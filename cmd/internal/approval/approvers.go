@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/review"
@@ -194,6 +195,27 @@ func LandedAnyway(ctx context.Context, v *workspace.Board, id okf.ID) (string, e
 		return fmt.Sprintf("%s: odd's commits were rebased, which drops approvals with what they edited or left out; git reset --hard to where %s was (git reflog %[2]s shows it) and merge instead, or start again with odd review %s --refresh", where, name, t.ID), nil
 	}
 	return fmt.Sprintf("%s; odd approve %s approves them as proposed, %s takes them out; where a rebase dropped an approval, git reflog has it, with what was edited or left out", where, t.ID, verify.TakeOut(c)), nil
+}
+
+// describeTakenBack says who approved a proposal that waits again, and who took the approval back; "" where nobody did.
+func describeTakenBack(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal) (string, error) {
+	if merged, err := v.Repo.Ancestor(ctx, repo.OID(p.Commit), v.Tip); err != nil || !merged {
+		return "", err
+	}
+	var after repo.Commit // the oldest change of the task since
+	for c, err := range v.Repo.PathLog(ctx, v.Tip, v.RepoPath(t.Path)) {
+		if err != nil {
+			return "", err
+		}
+		if len(c.Trailer("Odd-Approved-By")) > 0 && slices.Contains(c.Trailer("Odd-Proposal"), p.Commit) && after.OID != "" {
+			act := func(c repo.Commit) string {
+				return fmt.Sprintf("by %s on %s (%s)", console.OneLine(c.Author.Name), c.Author.When.Format(time.DateOnly), console.ShortID(c.OID))
+			}
+			return fmt.Sprintf("approved %s, taken back %s", act(c), act(after)), nil
+		}
+		after = c
+	}
+	return "", nil
 }
 
 // TellUnapproved has a person told of every task in review whose files have landed.

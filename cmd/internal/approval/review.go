@@ -193,8 +193,13 @@ func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	if err != nil {
 		return "", err
 	}
+	was, err := describeTakenBack(ctx, v, t, p)
+	if err != nil {
+		return "", err
+	}
 	b := &console.Card{Wide: 12}
 	b.Line("task", "%s  %s", t.ID, t.Title)
+	b.Line("was", "%s", was)
 	b.Line("proposes", "%s", inWords(p, v.Config.Root))
 	atoms := atomList(proposed)
 	for _, l := range atoms[:min(most, len(atoms))] {
