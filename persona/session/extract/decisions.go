@@ -187,7 +187,7 @@ func (e evidence) findChoice() (about string, ok bool) {
 					slices.ContainsFunc(ws, func(w string) bool { return in("recommend recommends recommendation todo tbd", w) }) {
 					continue
 				}
-				ok = true
+				ok = ok || standsAlone(s) || len(e.passage) > 1 || len(words(q)) > 6
 				if !standsAlone(s) || byNumber().MatchString(s) {
 					continue
 				}

@@ -50,7 +50,7 @@
 //  4. What the bundle holds counts under MaxAtoms only where its text is new, not for another
 //     link. The plainest sources win: procedures, decisions and rules by how plainly
 //     they are such, then roles, definitions, systems, files; a point for every further document that says the same, up
-//     to five, and less for a past year, notes, an example, a heading that does not name it, or no description.
+//     to five, and less for a past year, notes, an example, a heading that does not name it, no description, or what countLacks counts.
 //     Each further atom of one document or type counts less. Beyond two fifths of MaxAtoms only what strong
 //     evidence speaks for is emitted; the weaker ones are named. How many were left out is a finding, as is every input that was
 //     not read and every name that two documents define differently.

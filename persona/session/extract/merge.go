@@ -36,7 +36,10 @@ func (s *section) findCandidates() (out []candidate) {
 	} else if len(course) > 0 {
 		rules = nil
 	}
-	out = append(append(out, course...), rules...)
+	for _, c := range append(course, rules...) {
+		c.score -= s.countLacks(c)
+		out = append(out, c)
+	}
 	s.torn = s.torn && len(out) == 0
 	if isBoilerplate(s.title) {
 		if s.isIntroduction() {
@@ -63,6 +66,32 @@ func (s *section) soundOf(cs []candidate) []candidate {
 	return slices.DeleteFunc(cs, func(c candidate) bool {
 		return !s.isSound(c) || c.kind == role && (s.doc.decides || s.doc.hasWord("conduct") || s.level < 2 && s.doc.isGuide())
 	}) // there as often a program
+}
+
+// countLacks is how much speaks against keeping a rule or a procedure that is one: a rule that opens its
+// document, which as often says what the document is for; few things to do, a heading that names no action
+// or is far down, commands without steps, which are as often part of another procedure, or tell how a
+// program is used.
+func (s *section) countLacks(c candidate) (n int) {
+	if c.kind == policyAtom {
+		if s.isFirst() {
+			n = 6
+		}
+		return n
+	}
+	if s.readTraits(nil).orders < 5 {
+		n = 4
+	}
+	if s.level > 3 {
+		n += 3
+	}
+	if title, how := howTo(s.activity()); !how && !activity(title) && !namesAffair(title) && !s.isRemedy() {
+		n += 4
+	}
+	if len(c.evidence[0].commands) > 0 {
+		n += 3
+	}
+	return n
 }
 
 // countFlaws is how much speaks against showing c among the first: nothing describes it, it begins with
@@ -95,7 +124,7 @@ func (c candidate) countFlaws(s *section) (n int) {
 }
 
 // vague is a heading that says how its text is meant, and not of what it is.
-var vague = lazy(`(?i)^(?:(?:practical|other|general|some|more|key|a|an) )?(?:advice|cautions?|cautionary notes?|considerations?|notes?|guidance|details|(?:must|should|could|what to|to) do|principles|the short version|background|introduction)$`)
+var vague = lazy(`(?i)^(?:(?:practical|other|general|some|more|key|a|an) )?(?:advice|cautions?|cautionary notes?|considerations?|expectations?|notes?|guidance|details|(?:must|should|could|what to|to) do|principles|the short version|background|introduction)$`)
 
 // sharesWord reports whether a sentence has a word of a title, whatever its ending.
 func sharesWord(title, sentence string) bool {

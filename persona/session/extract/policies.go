@@ -40,7 +40,7 @@ func (s *section) readRules(others []candidate) []candidate {
 	if len(ps) == 0 && (!whole || len(s.doc.sections) > 2) {
 		return nil
 	}
-	if b, ok := s.firstProse(); ok && called && len(others) == 0 && !pronounFirst(b.run.text) && (len(ps) == 0 || b.to < ps[0].from) && !strings.HasSuffix(b.run.text, ":") {
+	if b, ok := s.firstProse(); ok && called && len(others) == 0 && !pronounFirst(b.run.text) && !(s.isFirst() && describesItself().MatchString(b.run.text)) && (len(ps) == 0 || b.to < ps[0].from) && !strings.HasSuffix(b.run.text, ":") {
 		ps = append([]piece{{from: b.from, to: b.to, says: firstOf(b.run.text)}}, ps...)
 	}
 	if len(ps) == 0 {
@@ -191,7 +191,7 @@ func (s *section) listPieces(named bool) []piece {
 }
 
 // describesItself are the words of an opening about the document it opens.
-var describesItself = lazy(`(?i)\bthis (?:document|page|guide|handbook|section|article) (?:is|provides|describes|outlines|defines|covers|contains|explains|lists|details|aims|serves|sets|establishes)\b`)
+var describesItself = lazy(`(?i)\bthis (?:document|page|guide|handbook|section|article|charter) (?:is|provides|records|describes|outlines|defines|covers|contains|explains|lists|details|aims|serves|sets|establishes|will help|helps)\b|\bthis is a checklist\b|\binformation in this (?:document|page|guide)\b`)
 
 // underLead is a list with its lead, which says what its items are: rules, or none.
 func (p piece) underLead(lead string, list block, own piece) piece {
@@ -232,8 +232,9 @@ func (b block) weighList(d *document, named bool) (weight int, says string) {
 			weight, says = best.weight, best.says
 		}
 	}
+	boxes := count(b.items, func(it item) bool { return strings.HasPrefix(it.run.text, "[ ]") })
 	switch {
-	case 2*countLeading(b.items) > len(b.items), b.kind == steps && len(b.items) > 2 && 2*oblige < len(b.items):
+	case 2*countLeading(b.items) > len(b.items), 2*boxes > len(b.items), b.kind == steps && len(b.items) > 2 && 2*oblige < len(b.items):
 		return 0, "" // steps, each under what is done in it, or with what one has to heed
 	case oblige == 0 && named && len(b.items) > 1 && 3*countInstructions(b.items) >= 2*len(b.items) && d.isRulebook():
 		return 4, b.items[0].run.text
@@ -259,7 +260,7 @@ var asides = []struct {
 	{warned, strings.HasPrefix, "why |please |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|results|example|no longer|deprecated|legacy"},
 	{warned, strings.EqualFold, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisite|prerequisites|pre-requisites|before you begin|before you start"},
-	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|additional reading|additional readings|reading|materials|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline|todo|to do|to-do"},

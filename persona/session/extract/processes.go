@@ -15,6 +15,9 @@ func (s *section) readProcedure() []candidate {
 		return nil
 	}
 	named := how || activity(title) || namesAffair(title)
+	if !named && isBoilerplate(title) && !s.isRemedy() {
+		return nil
+	}
 	if !named && promisesList(title) {
 		return nil
 	}
@@ -218,7 +221,7 @@ func (d *document) qualifyTitle(title string, least int) string {
 	telling, points := 0, false // points to its document
 	for _, w := range words(title) {
 		points = points || in("this these", w)
-		if !in("a an the of to in on for with from at by and or your our this that is are before after about how new "+
+		if !in("a an the of to in on for with from at by and or your our this that is are before after about how new using getting things done first here it them should "+
 			"changes change instance process workflow build app application code project repository repo branch tests test source started start set up "+
 			"environment dependencies development locally local works steps manual automatic", w) {
 			telling++

@@ -121,7 +121,7 @@ func (s *section) tellsOf(title string) bool {
 	if at > 0 && in("by of to for from", ws[at-1]) {
 		return false
 	}
-	return at >= 0 || strings.Contains(first, "responsible") || strings.HasSuffix(ws[0], "s") && len(ws[0]) > 3
+	return at >= 0 || strings.Contains(first, "responsible") || strings.HasSuffix(ws[0], "s") && len(ws[0]) > 3 && !strings.HasPrefix(strings.ToLower(first), ws[0]+":")
 }
 
 var (

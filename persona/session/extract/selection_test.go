@@ -49,6 +49,7 @@ func TestPagesOfAManual(t *testing.T) {
 		{"docs/install.md docs/user/paint.md", 0}, {"docs/getting_started.md docs/source/tutorials/paint.md", 0},
 		{"docs/usage/paint.md", 1}, {"docs/install.md", 1}, {"teams/install.md docs/usage/paint.md", 2}, {"docs/install.md teams/usage/paint.md", 2},
 		{"docs/boats/red/install.md docs/usage/paint.md", 2}, {"docs/user/paint.md", 0}, {"docs/cookbook.md docs/install.md", 0}, {"docs/configuration/paint.md docs/install.md", 0},
+		{"guides/installing.md guides/beginners-guide.md references/paint.md", 0}, {"guides/installing.md guides/common-issues.md howto/paint.md", 0},
 		{"content/docs/install.md content/docs/user/paint.md", 0}, {"docs/install.md docs/user/paint.md docs-next/paint.md", 0}, {"docs/install.md docs/user/paint.md docs/releases/upgrading/paint.md", 0},
 	} {
 		files := []string{"README.md", "# Boats\n\nWelcome.\n"}
@@ -57,6 +58,31 @@ func TestPagesOfAManual(t *testing.T) {
 		}
 		if e := drive(t, request(files...)); len(e.Atoms) != tt.rules {
 			t.Errorf("%s: got %q", tt.pages, spoken(e))
+		}
+	}
+}
+
+// TestLacks: what speaks against a rule or a procedure, beside one for which all speaks.
+func TestLacks(t *testing.T) {
+	t.Parallel()
+	const steps = "\n\n1. Open the tin.\n2. Check it.\n3. Move it.\n4. Close it.\n5. Clean it.\n"
+	procedure, ran := candidate{kind: process, evidence: make([]evidence, 1)}, candidate{kind: process, evidence: []evidence{{commands: []string{"make"}}}}
+	for _, tt := range []struct {
+		name, text string
+		c          candidate
+		want       int
+	}{
+		{"nothing", "## Cleaning boats" + steps, procedure, 0},
+		{"few things to do", "## Cleaning boats\n\n1. Open the tin.\n2. Stir it.\n", procedure, 4},
+		{"far down", "#### Cleaning boats" + steps, procedure, 3},
+		{"no action in its name", "## Blue boats" + steps, procedure, 4},
+		{"commands without steps", "## Cleaning boats" + steps, ran, 3},
+		{"a rule that opens its document", "Members must wash it.\n", candidate{kind: policyAtom}, 6},
+		{"a rule", "# X\n\nBoats float.\n\n## Boats\n\nMembers must wash it.\n", candidate{kind: policyAtom}, 0},
+	} {
+		d := parseDocument(file{"a.md", []byte(tt.text)})
+		if got := d.sections[len(d.sections)-1].countLacks(tt.c); got != tt.want {
+			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
 		}
 	}
 }

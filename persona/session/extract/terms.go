@@ -236,7 +236,7 @@ func (s *section) boldList(b block, led bool) []candidate {
 		if head, tail, cut := cutAny(it.run.text, " - ", " – ", " — ", ": "); !ok && cut && (s.nearestTopic() == glossary || s.nearestTopic() == roles && officeTitle(head)) {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
-		if !ok || !s.mayName(lead) || !isDefinition(rest) && (s.nearestTopic() != roles || len(words(rest)) < 2) || !s.listsThings() && lead.kind != strong {
+		if !ok || !s.mayName(lead) || !isDefinition(rest) && (s.nearestTopic() != roles || len(words(rest)) < 2) || s.nearestTopic() == roles && isNames(rest) || !s.listsThings() && lead.kind != strong {
 			continue
 		}
 		c := s.newDefinition(lead.text, rest, block{from: it.from, to: it.to, run: it.run}, scoreStrong)
@@ -249,6 +249,11 @@ func (s *section) boldList(b block, led bool) []candidate {
 		out = append(out, c)
 	}
 	return out
+}
+
+// isNames reports whether a text is nothing but names, as of those who hold a role.
+func isNames(text string) bool {
+	return !slices.ContainsFunc(strings.Fields(text), func(w string) bool { return !isCapitalized(w) && !in("and or", w) && !strings.HasPrefix(w, "@") })
 }
 
 // defines are the words of a lead that promises terms and what they mean.

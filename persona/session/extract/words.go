@@ -192,7 +192,7 @@ func isFilename(s string) bool {
 // not an instruction.
 func isDefinition(s string) bool {
 	ws := words(s)
-	return len(ws) >= 4 && !isImperative(ws[0]) && !strings.HasSuffix(s, "?") && !strings.HasPrefix(s, "|")
+	return len(ws) >= 4 && !isImperative(ws[0]) && ws[0] != "please" && !strings.HasSuffix(s, "?") && !strings.HasPrefix(s, "|")
 }
 
 // isCapitalized reports whether s begins with a capital letter.
