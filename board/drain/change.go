@@ -237,7 +237,7 @@ var doingNow = map[pipeline.Phase]string{
 	pipeline.Expand:   "asking the agent which other files it needs",
 	pipeline.Plan:     "asking the agent for a plan",
 	pipeline.Validate: "running the checks on the change",
-	pipeline.Repair:   "the agent repairs what failed",
+	pipeline.Repair:   "asking the agent to mend what failed",
 	pipeline.Gate:     "judging the change by the rules, and its risk",
 	pipeline.Approve:  "deciding whether a person must approve it first",
 	pipeline.Apply:    "committing the change to its review branch",

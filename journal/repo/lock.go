@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,6 +64,9 @@ func (r *Repo) LockDrain() (unlock func() error, err error) { return r.LockDrain
 // LockDrainFor is LockDrain, and writes the run's id into the file for whoever finds it locked.
 func (r *Repo) LockDrainFor(run string) (unlock func() error, err error) {
 	f, err := r.tryLock("drain.lock")
+	if errors.Is(err, fs.ErrPermission) {
+		err = cmp.Or(r.CheckWritable(), err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -449,6 +449,12 @@ func TestMoveIntoReadOnly(t *testing.T) {
 	if err := r.CheckWritable(); err == nil || !strings.Contains(err.Error(), "your user may not write there") {
 		t.Errorf("read-only .git: %v", err)
 	}
+	own := filepath.Join(r.CommonDir(), "odd")
+	os.RemoveAll(own)
+	os.Mkdir(own, 0o555)
+	if _, err := r.LockDrain(); err == nil || !strings.Contains(err.Error(), "your user may not write there") {
+		t.Errorf("the lock of a drain there: %v", err)
+	}
 }
 
 func TestRecoverUnreadableMarker(t *testing.T) {
