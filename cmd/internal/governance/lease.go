@@ -105,7 +105,7 @@ type LeaseJSON struct {
 	Bookmark   string        `json:"bookmark,omitempty"` // what was said when the last lease was given back
 	Verdict    gate.Verdict  `json:"verdict,omitzero"`
 	remaining  time.Duration // to ExpiresAt
-	Unreadable bool
+	Unreadable bool          `json:"unreadable,omitempty"`
 }
 
 // ReadLease returns the lease that s has, judged as of now.

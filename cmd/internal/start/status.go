@@ -107,9 +107,9 @@ type boardStatus struct {
 	Dirty    []string          `json:"dirty,omitempty"`
 	Problems int               `json:"unreadable_files"`
 	Drift    *driftCount       `json:"drift,omitempty"` // sources of atoms that no longer say what was read
-	Slow     slowStatus        `json:"slow_loop"`
-	Held     []*drain.Overlap  `json:"held,omitempty"`     // ready tasks whose files wait in another one's review
-	Failover *failover.Health  `json:"failover,omitempty"` // of a chain that is not ready
+	slowStatus
+	Held     []*drain.Overlap `json:"held,omitempty"`     // ready tasks whose files wait in another one's review
+	Failover *failover.Health `json:"failover,omitempty"` // of a chain that is not ready
 }
 
 // How many blocked tasks odd status shows, and how much of the reason of each.
@@ -206,10 +206,10 @@ func readStatus(ctx context.Context, v *workspace.Board, here cloneState) (board
 	if err != nil {
 		return s, err
 	}
-	s.Slow = newSlowStatus(v, loop)
+	s.slowStatus = newSlowStatus(v, loop)
 	findRefusal(ctx, v, &tasks.Waits, dirty)
 	tasks.Waits.decided, tasks.Waits.atoms = approval.CountDecided(v, tasks.Waits.First[board.Review])
-	s.Slow.Next = nextAct(s.Slow.Lease, loop, s.Paused != "", tasks.Waits, here)
+	s.Next = nextAct(s.Lease, loop, s.Paused != "", tasks.Waits, here)
 	return s, nil
 }
 
@@ -260,7 +260,7 @@ func (s boardStatus) statusPage() string {
 	if s.Paused != "" {
 		b.Line("paused", "%s", s.Paused)
 	}
-	s.Slow.addLines(b.Line)
+	s.addLines(b.Line)
 	var counts []string
 	for _, st := range board.States() {
 		if n := s.Tasks[st]; n > 0 {
@@ -366,7 +366,7 @@ func runStatusBudget(ctx context.Context, env console.Env, asJSON bool) error {
 // slowStatus is where the slow loop stands, as odd status tells it.
 type slowStatus struct {
 	Lease     governance.LeaseJSON  `json:"lease"`
-	Proposals map[gate.Severity]int `json:"open_proposals,omitempty"`
+	Proposals map[gate.Severity]int `json:"open_requests,omitempty"`
 	Next      string                `json:"next,omitempty"` // the next human act
 }
 
