@@ -132,8 +132,9 @@ func runHandoffCheck(c *cli.Context, env console.Env, v *workspace.Board) error 
 	if c.Bool("json") {
 		err = console.PrintJSON(env, map[string]any{"status": report.Status(len(found)), "handoffs": len(list), "findings": console.OrEmpty(found)})
 	} else {
+		out := console.FoldedOutput(env)
 		for _, p := range found {
-			if _, err := fmt.Fprintf(env.Stdout, "%s:%d: %s [%s]\n", p.Path, p.Line, okf.Visible(console.OneLine(p.Message+"; "+p.Hint)), p.Code); err != nil {
+			if _, err := fmt.Fprintf(out, "%s:%d: %s [%s]\n", p.Path, p.Line, okf.Visible(console.OneLine(p.Message+"; "+p.Hint)), p.Code); err != nil {
 				return err
 			}
 		}

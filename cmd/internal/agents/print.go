@@ -77,8 +77,7 @@ func printSends(env console.Env, b invoke.Brief, to []drain.Receiver, asJSON boo
 	if err := console.PrintRows(env, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(env.Stdout, "\n%s", b.Text)
-	return err
+	return console.PrintText(env, "\n"+string(b.Text))
 }
 
 // tellRefusals tells every refusal on a line of its own.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -103,7 +104,7 @@ func printItems(c *cli.Context, env console.Env, g *okf.Graph, items []reconcile
 	if err := console.Show(env, c.Bool("json"), byEffect, rows...); err != nil || diffs.Len() == 0 || c.Bool("json") {
 		return err
 	}
-	_, err := fmt.Fprintf(env.Stdout, "\n%s", diffs.String())
+	_, err := io.WriteString(env.Stdout, console.DiffText(env, "\n"+diffs.String()))
 	return err
 }
 

@@ -2,19 +2,20 @@ package console
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
 )
 
 // DiffText returns a diff as stdout takes it: as it is in a pipe, where it is data. On a
-// terminal it has git's colours, and every character of it that nobody can see, or that
+// terminal it has git's colours and short names of blobs, and every character of it that nobody can see, or that
 // the terminal would obey, stands as a name: an agent wrote it.
 func DiffText(env Env, diff string) string {
 	if !env.Terminal {
 		return diff
 	}
-	diff = NameHidden(diff)
+	diff = fullIndex.ReplaceAllString(NameHidden(diff), "index $1..$2$3")
 	if !env.hasColor() {
 		return diff
 	}
@@ -45,6 +46,9 @@ func DiffText(env Env, diff string) string {
 	}
 	return b.String()
 }
+
+// fullIndex is the line of a diff's head that names the blobs.
+var fullIndex = regexp.MustCompile(`(?m)^index ([0-9a-f]{10})[0-9a-f]{30,54}\.\.([0-9a-f]{10})[0-9a-f]{30,54}( \d+)?$`)
 
 // NameHidden returns s with a name for every hidden character: ^[ for escape, <U+202E> for an override.
 func NameHidden(s string) string {

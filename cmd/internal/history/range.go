@@ -126,7 +126,7 @@ func printProof(env console.Env, result historyResult, format string) error {
 		}
 		return report.Print(env, format, result, proofRules(), found)
 	}
-	var lines []string
+	out, lines := console.FoldedOutput(env), []string(nil)
 	for _, f := range result.Findings {
 		lines = append(lines, f.String())
 	}
@@ -134,7 +134,7 @@ func printProof(env console.Env, result historyResult, format string) error {
 		lines = append(lines, fmt.Sprintf("acknowledged by %s at %s, %s: %s:%d: %s [invariant %d, %s]", k.By, k.Gate, k.Reason, k.Path, k.Line, k.Message, k.Invariant, console.ShortID(k.Commit)))
 	}
 	for _, line := range lines {
-		if _, err := fmt.Fprintln(env.Stdout, strings.ReplaceAll(okf.Visible(line), "\n", " ")); err != nil {
+		if _, err := fmt.Fprintln(out, strings.ReplaceAll(okf.Visible(line), "\n", " ")); err != nil {
 			return err
 		}
 	}

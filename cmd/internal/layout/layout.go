@@ -20,12 +20,16 @@ func Fold(line string, width int) string {
 		return Fold("    "+text, width) // it is set in for a wider terminal
 	}
 	text, deep := column(line, width)
-	return line[:text] + wrap(line[text:], Width(line[:text]), deep, width)
+	below := wrap(line[text:], Width(line[:text]), deep, width)
+	if strings.HasPrefix(below, "\n") {
+		return strings.TrimRight(line[:text], " ") + below
+	}
+	return line[:text] + below
 }
 
 // wrap returns a text that begins in column at, broken between words, but not within a command,
 // which a person copies. A word that no line has room for breaks between wide characters, which
-// stand without blanks. What goes on below is set in.
+// stand without blanks. What goes on below is set in, but less before a word that would not fit there.
 func wrap(text string, at, in, width int) string {
 	var out strings.Builder
 	below := "\n" + strings.Repeat(" ", in)
@@ -46,6 +50,10 @@ func wrap(text string, at, in, width int) string {
 		}
 		if n == 0 {
 			continue
+		}
+		if little := min(in, 4); at+len(blanks)+n > width && n > width-in && n <= width-little {
+			out.WriteString("\n" + strings.Repeat(" ", little))
+			at, blanks = little, ""
 		}
 		if blanks != "" && at+len(blanks)+n > width {
 			out.WriteString(below)

@@ -10,7 +10,7 @@ import (
 // marks align too.
 //
 // A cell with no room where its column begins goes on below, set in a little; the last
-// of a row is broken between words instead, where that leaves it room enough.
+// of a row is broken between words instead, where that leaves it room enough and takes no more lines.
 type Table struct {
 	Width int // of the terminal
 	Rows  [][]string
@@ -58,7 +58,7 @@ func (t *Table) line(row []string) string {
 		case i == 0 || from+n <= t.Width:
 			out.WriteString(strings.Repeat(" ", from-at) + c)
 			at = from + n
-		case last && !below && 5*from <= 3*t.Width:
+		case last && !below && 5*from <= 3*t.Width && strings.Count(wrap(c, from, from, t.Width), "\n") <= 1+strings.Count(wrap(c, in, in, t.Width), "\n"):
 			out.WriteString(strings.Repeat(" ", from-at) + wrap(c, from, from, t.Width))
 		default:
 			out.WriteString("\n" + strings.Repeat(" ", in) + wrap(c, in, in, t.Width))

@@ -209,9 +209,13 @@ func runTaskList(c *cli.Context, env console.Env, v *workspace.Board) error {
 	if len(list) == 0 {
 		console.Talk(env, "%s", noTask(state, len(v.TaskRows())))
 	}
+	room := 80 // for the reason; on a terminal, what one line holds
+	if env.Terminal {
+		room = env.TerminalWidth() - 4
+	}
 	return console.PrintMany(env, list, func(cells []string, t *board.Row) []string {
 		r := row(t)
-		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, console.TitleCell(r.Title), layout.Clip(console.Cell(r.Waits), 80))
+		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, console.TitleCell(r.Title), layout.Clip(console.Cell(r.Waits), room))
 	})
 }
 
