@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -81,7 +80,7 @@ func (d *drain) beginHandshake(t board.Task, c contract.Contract, mode anchor.Mo
 	h.made = anchor.Commit{Artifact: h.chooseArtifact(c), Gate: h.law.GateCommand[0]}
 	h.ask = anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID)}
 	if h.on, h.identity = anchor.Begin(h.anchorWorld(), h.ask); !h.identity.Success {
-		return nil, denialOf(h.identity)
+		return nil, anchor.Refusal(h.identity.Errors)
 	}
 	if mode != anchor.Express {
 		return h, nil
@@ -92,7 +91,7 @@ func (d *drain) beginHandshake(t board.Task, c contract.Contract, mode anchor.Mo
 // bindExpress proves for the session out of its constitution.
 func (h *handshake) bindExpress() error {
 	if res := h.on.Express(h.anchorWorld(), h.made.Payload()); !res.Success {
-		return denialOf(res)
+		return anchor.Refusal(res.Errors)
 	}
 	h.live = h.on.Live()
 	return nil
@@ -104,13 +103,6 @@ func (h *handshake) livePermit() anchor.Live {
 		return anchor.Live{}
 	}
 	return h.live
-}
-
-func denialOf(res anchor.Result) error {
-	if len(res.Errors) == 0 {
-		return errors.New("the session was refused its permit without a reason; this is a bug in odd, please report it")
-	}
-	return anchor.Refusal(res.Errors)
 }
 
 // anchorWorld returns what the handshake may know: the board's commit that it stands on, of

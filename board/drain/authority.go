@@ -129,15 +129,9 @@ func (a authority) whyAstray(under terms, items []reconcile.Item) string {
 	if why := under.whyRefused(policy.Land, a.itemPaths(lands)); why != "" || !a.requiresLease() {
 		return why
 	}
-	s, err := a.slowLoop()
-	if err != nil {
-		return err.Error()
-	}
+	s, _ := a.slowLoop() // which the grant has read
 	for _, it := range lands {
-		made, err := okf.Parse(it.Path, it.Bytes)
-		if err != nil {
-			return err.Error()
-		}
+		made, _ := okf.Parse(it.Path, it.Bytes) // as reconcile has printed it
 		if why := whyUnmade(s.File.Stance, made); why != "" {
 			return why
 		}

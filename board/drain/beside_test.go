@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -154,9 +155,13 @@ func TestKilledBesideADrain(t *testing.T) {
 			t.Fatalf("at moment %d: %v\n%s", n, err, out)
 		}
 		w.runs++
+		w.freeOnlyKilled(n%2 == 0)
 		r, err := w.drain(t.Context())
 		if err != nil || len(r.Tasks) != 1 || r.Tasks[0].State != board.Review {
 			t.Fatalf("the drain after moment %d: %+v, %v", n, r, err)
+		}
+		if n%2 == 0 && len(w.abandoned()) > 0 {
+			t.Errorf("at moment %d: freed, and swept once more: %q", n, w.abandoned())
 		}
 		for _, dead := range w.abandoned() {
 			if swept++; dead != "run-01KJPWD6M0E8497ANGJ5R0NA01true" {
@@ -170,6 +175,36 @@ func TestKilledBesideADrain(t *testing.T) {
 		if err != nil || len(s.spend.Open)+len(pins) > 0 || len(locks) > 0 && len(w.abandoned()) > 0 {
 			t.Errorf("at moment %d: open %v, pins %v, locks %v, %v", n, s.spend.Open, pins, locks, err)
 		}
+	}
+}
+
+// freeOnlyKilled looks that Free does nothing where no run was killed, is refused while a drain runs, and else
+// takes back what a killed run held. It does that only if asked.
+func (w *world) freeOnlyKilled(free bool) {
+	w.t.Helper()
+	o := w.o
+	o.Run = "run-01KJPWD6M0E8497ANGJ5R0NAZF"
+	killed, _, err := w.repo.Orphans()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	unlock, err := w.repo.LockDrain()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, refused := Free(w.t.Context(), w.repo, o)
+	_ = unlock()
+	if busy := errors.As(refused, new(*Busy)); busy != (len(killed) > 0) || !busy && refused != nil {
+		w.t.Errorf("%d were killed, and a drain runs: %v", len(killed), refused)
+	}
+	if !free {
+		return
+	}
+	if _, err := Free(w.t.Context(), w.repo, o); err != nil {
+		w.t.Errorf("%d were killed: %v", len(killed), err)
+	}
+	if left, pins, err := w.repo.Orphans(); len(left)+len(pins) > 0 || err != nil {
+		w.t.Errorf("%v, %v are left, %v", left, pins, err)
 	}
 }
 

@@ -53,13 +53,7 @@ func Caged(from cage.Cage, s config.Sandbox, common string) (cage.Cage, error) {
 		from []string
 		to   *[]string
 	}{{"read", s.Read, &c.Read}, {"write", s.Write, &c.Write}} {
-		for _, at := range list.from {
-			if rest, ok := strings.CutPrefix(at, "~/"); ok {
-				if c.Home == "" {
-					continue
-				}
-				at = filepath.Join(c.Home, rest)
-			}
+		for _, at := range expandHome(c.Home, list.from) {
 			if c.Opens(at) {
 				return cage.Cage{}, refuse("sandbox-secret", "odd.toml: [sandbox] %s opens %s, which contains secrets (such as %s); name only the paths that the programs need",
 					list.key, at, strings.Join([]string{"~/.ssh", "~/.aws", filepath.Join(common, "odd")}, ", "))
@@ -68,6 +62,21 @@ func Caged(from cage.Cage, s config.Sandbox, common string) (cage.Cage, error) {
 		}
 	}
 	return c, nil
+}
+
+// expandHome returns paths with home, the user's, in the place of "~". Paths below a home that is not known,
+// "", are left out.
+func expandHome(home string, paths []string) (out []string) {
+	for _, at := range paths {
+		rest, below := strings.CutPrefix(at, "~/")
+		switch {
+		case !below:
+			out = append(out, at)
+		case home != "":
+			out = append(out, filepath.Join(home, rest))
+		}
+	}
+	return out
 }
 
 // Demand is the refusal of a configuration that demands more than this machine

@@ -22,18 +22,8 @@ import (
 func Specs(cfg config.Config, home string) []servers.Spec {
 	var out []servers.Spec
 	for _, s := range cfg.Servers {
-		one := servers.Spec{Name: s.Name, Argv: s.Argv, URL: s.URL, TokenEnv: s.TokenEnv, Env: s.Env, Network: cage.Network(s.Network), Tree: s.Tree,
-			Tools: s.Tools, Reads: s.Reads, TrustHints: s.TrustHints, Roles: s.Roles, Required: s.Required, Start: s.Start, Timeout: s.Timeout, MaxBytes: s.MaxBytes, Pin: s.Pin}
-		for _, at := range s.Read {
-			if rest, ok := strings.CutPrefix(at, "~/"); ok {
-				if home == "" {
-					continue
-				}
-				at = filepath.Join(home, rest)
-			}
-			one.Read = append(one.Read, at)
-		}
-		out = append(out, one)
+		out = append(out, servers.Spec{Name: s.Name, Argv: s.Argv, URL: s.URL, TokenEnv: s.TokenEnv, Env: s.Env, Network: cage.Network(s.Network), Tree: s.Tree,
+			Read: expandHome(home, s.Read), Tools: s.Tools, Reads: s.Reads, TrustHints: s.TrustHints, Roles: s.Roles, Required: s.Required, Start: s.Start, Timeout: s.Timeout, MaxBytes: s.MaxBytes, Pin: s.Pin})
 	}
 	return out
 }

@@ -3,10 +3,12 @@ package drain
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
@@ -15,6 +17,7 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/toolbox"
+	"github.com/odd-cli/odd/reconcile"
 )
 
 // A person is shown a session's open notes, not too many and not too long, and how much it left out.
@@ -239,6 +242,47 @@ func TestToolsOf(t *testing.T) {
 		}
 		if got := strings.Join(toolsOf(cfg), " "); got != want {
 			t.Errorf("%s: %q, want %q", toml, got, want)
+		}
+	}
+}
+
+// The message of a proposal says of each file what becomes of it.
+func TestSummarizeFiles(t *testing.T) {
+	t.Parallel()
+	files := summarizeFiles([]pipeline.Edit{{Path: "a", After: []byte("x")}, {Path: "b", Before: []byte("x")}, {Path: "c", Before: []byte("x"), After: []byte("y")}})
+	if want := "created   a\ndeleted   b\nchanged   c\n"; files != want {
+		t.Errorf("%q, want %q", files, want)
+	}
+}
+
+// A place below the home of nobody known is left out, and never another place.
+func TestExpandHome(t *testing.T) {
+	t.Parallel()
+	in := []string{"/srv", "~/.cache", "~x/y", "~"}
+	if got := expandHome("/home/ann", in); !slices.Equal(got, []string{"/srv", "/home/ann/.cache", "~x/y", "~"}) {
+		t.Error(got)
+	}
+	if got := expandHome("", in); !slices.Equal(got, []string{"/srv", "~x/y", "~"}) {
+		t.Error(got)
+	}
+}
+
+// The journal's entry of a result says all that came of the task, and nothing that did not.
+func TestResultContent(t *testing.T) {
+	t.Parallel()
+	c := &claim{task: board.Task{Row: board.Row{Role: "shore-lead"}, Attempts: 2}}
+	for _, at := range []struct {
+		out  Outcome
+		want string
+	}{
+		{Outcome{}, "attempt 2 as shore-lead"},
+		{Outcome{Files: 1, Branch: "odd/review/a.2"}, "attempt 2 as shore-lead; 1 file changed; waits on odd/review/a.2"},
+		{Outcome{Effects: map[reconcile.Effect]int{reconcile.Guarded: 1, reconcile.Added: 2}, Files: 3, Landed: "main"},
+			"attempt 2 as shore-lead; 2 added; 1 guarded; 3 files changed; landed on main by itself, and waits for its approval"},
+		{Outcome{Reason: "it failed"}, "attempt 2 as shore-lead; it failed"},
+	} {
+		if got := resultContent(c, at.out); got != at.want {
+			t.Errorf("%q, want %q", got, at.want)
 		}
 	}
 }
