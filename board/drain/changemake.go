@@ -263,10 +263,7 @@ func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) 
 	if !strings.HasPrefix(mode, "100") {
 		return nil, "", fmt.Errorf("is not a file (mode %s)", mode)
 	}
-	b, err := r.Blob(oid)
-	if b == nil && err == nil {
-		b = []byte{}
-	}
+	b, err := r.Blob(oid) // not nil for an empty file
 	return b, mode, err
 }
 

@@ -110,16 +110,14 @@ func requireBudget(cfg config.Config) error {
 	return refuse("no-budget", "odd.toml: the agent %q can cost money, and no budget is set; set [budget] monthly_usd, or free = true in [substrate.%[1]s]", cfg.Costly())
 }
 
+// checkAffordable refuses a task that no budget has room for, under a configuration with the budget that it
+// requires.
 func (a authority) checkAffordable(t board.Task) error {
-	cfg := a.cfg
-	if err := requireBudget(cfg); err != nil {
-		return err
-	}
 	want := a.reservation(t)
-	if want == 0 && !cfg.Free() {
+	if want == 0 && !a.cfg.Free() {
 		return refuse("no-budget", "task %s: there is no limit on its cost; set one with odd task edit %[1]s --budget-usd USD, or [session] max_usd in odd.toml", t.ID)
 	}
-	if !cfg.HasBudget {
+	if !a.cfg.HasBudget {
 		return nil
 	}
 	for _, p := range a.pursesOf(t.Team) {

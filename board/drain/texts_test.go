@@ -286,3 +286,45 @@ func TestResultContent(t *testing.T) {
 		}
 	}
 }
+
+// A file that is empty is there, one that is not there has no mode, and a folder is no file.
+func TestFileAt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.commit(repo.Changes{"docs/a.md": {}, "docs/b.md": []byte("b")}, "the docs")
+	tip, err := w.repo.Ref("refs/heads/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"docs/a.md": "true 100644 <nil>", "docs/b.md": "true 100644 <nil>", "docs/c.md": "false  <nil>", "docs": "false  is not a file (mode 40000)"} {
+		b, mode, err := fileAt(w.repo, tip, name)
+		if got := fmt.Sprintln(b != nil, mode, err); strings.TrimSpace(got) != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// What a session left in its scratch clone and is dropped is told, with the reason; a tidy clone is not.
+func TestLeftIsTold(t *testing.T) {
+	t.Parallel()
+	files := repo.Edits{Files: []repo.FileEdit{{Path: "a"}, {Path: "b"}}}
+	for _, c := range []struct {
+		left  left
+		told  string
+		codes string
+	}{
+		{left{}, "", ""},
+		{left{edits: files}, "t: dropped 2 files that the agent changed in its scratch clone, because the task has no paths; odd task edit --path GLOB allows file changes", ""},
+		{left{refused: repo.Unfits{{Code: "x", Text: "is a link"}, {Code: "x", Text: "is another"}}}, "t: the agent's changes in its scratch clone are dropped: ", "x"},
+		{left{fault: "no room"}, "t: the agent's scratch clone could not be read, so its changes are dropped: no room", "unreadable"},
+	} {
+		told := ""
+		c.left.report(func(s string) { told = s }, "t")
+		if !strings.HasPrefix(told, c.told) || (told == "") != (c.told == "") || strings.Join(c.left.listCodes(), " ") != c.codes {
+			t.Errorf("%+v: told %q, codes %q", c.left, told, c.left.listCodes())
+		}
+		if r := c.left.scratchRecord(); (r == nil) != (c.told == "") {
+			t.Errorf("%+v: recorded as %+v", c.left, r)
+		}
+	}
+}
