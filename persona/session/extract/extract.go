@@ -46,9 +46,8 @@
 //     for several years or versions the last one says what holds; a finding names the others.
 //  3. What the bundle already holds is emitted only with something new and with
 //     the blob it updates, and never when a person wrote or verified it. Other lines
-//     for the same text are nothing new, and what a person edited stays while the text does.
-//  4. What the bundle holds counts under MaxAtoms only where its text is new, not for another
-//     link. The plainest sources win: procedures, decisions and rules by how plainly
+//     for the same text and other links are nothing new, and what a person edited stays while the text does.
+//  4. The plainest sources win: procedures, decisions and rules by how plainly
 //     they are such, then roles, definitions, systems, files; a point for every further document that says the same, up
 //     to five, and less for a past year, notes, an example, a heading that does not name it, no description, or what countLacks counts.
 //     Each further atom of one document or type counts less. Beyond two fifths of MaxAtoms only what strong
@@ -189,7 +188,7 @@ func emitAtoms(docs []*document, skips []skip, r session.Request) (session.Emiss
 	rankCandidates(cs, r.Now.UTC().Format("2006"))
 	t := tally{docs: docs, skips: skips, older: older, clashes: clashes, kinds: map[string]int{}}
 	there := newBundle(r.Graph)
-	var kept, linked, declined []chosen
+	var kept, declined []chosen
 	d := newDirectory(r.Graph, cs)
 	drift, read := driftOf(r, docs), map[string]bool{}
 	for _, c := range cs {
@@ -207,16 +206,12 @@ func emitAtoms(docs []*document, skips []skip, r session.Request) (session.Emiss
 		if k.prior != nil {
 			k.drift = drift[k.prior.Path]
 			read[k.prior.Path] = true
-			a, news, err := k.makeAtom(d, r)
+			_, news, err := k.makeAtom(d, r)
 			if err != nil {
 				return session.Emission{}, err
 			}
 			if !news {
 				t.known++
-				continue
-			}
-			if k.drift == nil && !newSource(*k.prior, a) {
-				linked = append(linked, k)
 				continue
 			}
 		}
@@ -229,11 +224,6 @@ func emitAtoms(docs []*document, skips []skip, r session.Request) (session.Emiss
 	kept, t.weak = splitWeak(kept, r.MaxAtoms)
 	if most := max(r.MaxAtoms-len(tidied), 0); r.MaxAtoms > 0 && len(kept) > most {
 		kept, t.left = kept[:most], kept[most:]
-	} else if room := most - len(kept); r.MaxAtoms > 0 && len(linked) > room {
-		linked = linked[:room] // what is there already takes no place of what is new
-	}
-	if len(t.left) == 0 {
-		kept = append(kept, linked...)
 	}
 	if room := r.MaxAtoms - len(tidied) - len(kept); r.MaxAtoms > 0 && len(declined) > room {
 		declined = declined[:max(room, 0)]

@@ -56,9 +56,9 @@ func (b bundle) findPrior(c candidate) *okf.Atom {
 }
 
 // updatePrior is what c adds to an atom that is there: all of it anew when this
-// substrate made the atom, the new sources and edges when another agent did,
-// and nothing when a person did, or when nothing is new. That the same text stands on
-// other lines is not new, and what a person made of it stays while it does.
+// substrate made the atom, the new sources when another agent did, and nothing when a
+// person did, or when nothing is new. That the same text stands on other lines or links to
+// more is not new, and what a person made of it stays while it does.
 func (c chosen) updatePrior(d directory, r session.Request) (okf.Atom, bool, error) {
 	prior := c.prior
 	if prior.Type != c.kind || isPersons(prior) {
@@ -71,7 +71,7 @@ func (c chosen) updatePrior(d directory, r session.Request) (okf.Atom, bool, err
 	if !sameProducer(prior.Generated.By, r.By) {
 		return c.addSources(r)
 	}
-	if !newSource(*prior, next) && !newEdge(*prior, next) && c.drift == nil {
+	if !newSource(*prior, next) && c.drift == nil {
 		return okf.Atom{}, false, nil
 	}
 	fields, body := next.Fields, string(next.Body())
@@ -206,19 +206,6 @@ func (c chosen) priorID(s source, r session.Request, taken map[string]bool) stri
 		}
 	}
 	return renamed
-}
-
-func newEdge(prior, next okf.Atom) bool {
-	have := map[string]bool{}
-	for _, e := range prior.Edges {
-		have[string(e.Kind)+" "+e.Target] = true
-	}
-	for _, e := range next.Edges {
-		if !have[string(e.Kind)+" "+e.Target] {
-			return true
-		}
-	}
-	return false
 }
 
 // addSources is what another agent's atom lacks: its sources.
