@@ -12,14 +12,11 @@ var numbered = lazy(`^(?i:(?:adr|decision|rfc|decision record|architecture decis
 // recordsDecision reports whether d records a decision: a document in a folder of decisions, or
 // one with the sections of an ADR.
 func (d *document) recordsDecision() bool {
-	if d.isGuide() || blank().MatchString(d.stem()) || d.foreign {
+	if d.isGuide() || d.isSample() || d.isForm() || d.foreign {
 		return false
 	}
 	return d.place == decisions && topicOf(d.stem()) != decisions || d.findDecision() != nil && d.hasFrame()
 }
-
-// blank is the name of a record that is to be filled in.
-var blank = lazy(`(?i)^(?:template|sample|example)|[^a-z](?:template|sample|example)$|^adr-template`)
 
 // hasFrame reports whether d has a section of an ADR besides the decision.
 func (d *document) hasFrame() bool {

@@ -110,10 +110,8 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		}
 		if d.listsVersions() {
 			skips = append(skips, skip{path: d.path, why: "a change log", class: forge})
-		} else if d.foreign {
-			skips = append(skips, skip{path: d.path, why: d.whyPast()})
-		} else if why := d.whyPast(); why != "" && !d.decides {
-			skips = append(skips, skip{path: d.path, why: why, class: dated})
+		} else if why, of := d.whyPast(); why != "" && (d.foreign || !d.decides) {
+			skips = append(skips, skip{path: d.path, why: why, class: of})
 		}
 		docs = append(docs, d)
 	}

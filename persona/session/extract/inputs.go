@@ -46,7 +46,10 @@ const (
 	foreign  class = "foreign"  // text in another markup
 	passed   class = "passed"   // a folder that is never walked into
 	forge    class = "forge"    // a licence, change log or the like
-	dated    class = "dated"    // minutes, a report, a form, or what is put away
+	dated    class = "dated"    // minutes, a report, or what is put away
+	planned  class = "planned"  // a proposal, a draft or a plan
+	blank    class = "blank"    // a form that is to be filled in
+	taught   class = "taught"   // a tutorial, an example or a sample
 	formed   class = "formed"   // what a form says that documents of one folder fill in
 	manual   class = "manual"   // a page for the users of a product, whose rules and procedures are not read
 	unheaded class = "unheaded" // a file that is read without its front matter
@@ -263,16 +266,23 @@ func withoutERB(p string) string { return strings.TrimSuffix(strings.ToLower(p),
 // release is the name of a file about one version.
 var release = lazy(`^(?i:release|releases|version|changes|v)?[-_]?[0-9]+\.[0-9]+(?:\.[0-9]+)*\.\w+$`)
 
+// changeLog and licensing are the names of change logs and of licences: others that begin so tell how one
+// writes a change log or chooses a licence.
+var (
+	changeLog = lazy(`^change[-_]?logs?(?:[-_](?:v?[0-9].*|old|archived?|history|legacy|next|unreleased))?$`)
+	licensing = lazy(`^licen[sc]es?(?:[-_](?:[0-9].*|mit|apache|bsd|isc|[al]?gpl|mpl|cc|docs?|code)[0-9-_]*)?$`)
+)
+
 func boilerplateFile(base string) bool {
 	name, _, _ := strings.Cut(base, ".")
 	stem := strings.ToLower(name)
-	if strings.HasPrefix(stem, "changelog") || strings.HasPrefix(stem, "license") || stem == "licence" || release().MatchString(base) {
+	if changeLog().MatchString(stem) || licensing().MatchString(stem) || release().MatchString(base) {
 		return true
 	}
 	if name != strings.ToUpper(name) {
 		return false // history.md may well say what a team knows, HISTORY.md is a change log
 	}
-	return in("licence copying notice notices changes history news authors contributors "+
+	return strings.HasPrefix(stem, "license") || in("copying notice notices changes history news authors contributors "+
 		"funding pull_request_template issue_template third-party-notices thirdpartynotices", stem)
 }
 

@@ -10,7 +10,7 @@ import (
 
 // findCandidates reads what one document says exists.
 func (d *document) findCandidates() []candidate {
-	if d.listsVersions() || d.whyPast() != "" && !d.decides {
+	if why, _ := d.whyPast(); d.listsVersions() || why != "" && !d.decides {
 		return nil
 	}
 	var out []candidate
@@ -367,92 +367,4 @@ func rankCandidates(cs []candidate, thisYear string) {
 		kinds[c.kind]++
 	}
 	sort()
-}
-
-// whyPast tells why a document says what was, or is to be filled in, and not what holds; "" for no
-// reason. A full date in its name makes minutes or a report only with a word of such, or with no
-// more than one word besides.
-func (d *document) whyPast() string {
-	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
-	at := slices.IndexFunc(folders, func(f string) bool {
-		return in("minutes reports archive archives archived attic historical legacy deprecated defunct completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts template templates presentations slides meetings retro examples samples stories tutorial tutorials quickstart news", f)
-	})
-	state := strings.ToLower(d.state)
-	switch {
-	case d.foreign:
-		return "not in English"
-	case at > 0 && folders[at] == "done" && folders[at-1] == "of": // a definition of done
-	case at >= 0:
-		return "in a folder named " + folders[at]
-	case strings.Contains(strings.ToLower(d.path), "release-notes/"):
-		return "notes on a release"
-	case blank().MatchString(d.stem()):
-		return "a form"
-	case !d.decides && (d.hasHead() || d.hasWord("draft")):
-		return "a proposal, by its head"
-	case d.hasWord("election elections") && slices.ContainsFunc(d.pathWords(), century().MatchString) || event().MatchString(path.Dir(d.path)):
-		return "of one year, by its folder"
-	case strings.Contains(strings.ToLower(d.title), "(deprecated)"):
-		return "deprecated, by its title"
-	case in("rejected declined withdrawn abandoned superseded obsolete", state), in("completed complete implemented done", state) && strings.EqualFold(d.form, "proposal"):
-		return "its front matter says " + state
-	case strings.EqualFold(d.stem(), "roadmap") || slices.Contains(folders, "roadmap"):
-		return "a plan"
-	case slices.ContainsFunc(folders, func(f string) bool { return in(proposing, f) }) && !(d.isGuide() && in(proposing, folders[len(folders)-1])):
-		return "a proposal, by its folder"
-	}
-	if !date().MatchString(d.stem()) {
-		return ""
-	}
-	ws := strings.FieldsFunc(strings.ToLower(date().ReplaceAllString(d.stem(), "-")), splitsPath)
-	if len(ws) < 2 || slices.ContainsFunc(append(ws, folders...), func(w string) bool {
-		return in("meeting meetings minutes notes agenda report reports retro retrospective postmortem incident incidents audit call sync standup news announcement announcements update updates", w)
-	}) {
-		return "minutes or a report, by its name"
-	}
-	return ""
-}
-
-// event is a folder with a year and another word in its name, as that of a vote or a conference.
-var event = lazy(`(?:^|/)(?:(?:19|20)[0-9]{2}[-_][A-Za-z]|[^/]*[A-Za-z][-_](?:19|20)[0-9]{2}(?:[-_/]|$))`)
-
-// hasHead reports whether d begins with the fields of a proposal: its status, and who wrote or reviews it.
-func (d *document) hasHead() bool {
-	status, people := false, false
-	for _, s := range d.sections[:min(2, len(d.sections))] {
-		for _, b := range s.blocks {
-			for _, t := range b.listTexts() {
-				label, is, ok := strings.Cut(strings.ToLower(t.run.text), ":")
-				status = status || ok && label == "status" && slices.ContainsFunc(words(is), func(w string) bool { return in(proposedStates, w) })
-				people = people || ok && in("author authors author(s) reviewer reviewers reviewer(s) proposer champion", label)
-			}
-		}
-	}
-	return status && people
-}
-
-// proposedStates are what becomes of a proposal; a rule is in force, or has an owner.
-const proposedStates = "draft proposed proposal provisional implementable implemented deferred pending review withdrawn rejected"
-
-// proposing are the words in the folder of proposals.
-const proposing = "tep teps kep keps rfc rfcs proposal proposals enhancements"
-
-// isGuide reports whether d explains the documents of its folder, and is none of them.
-func (d *document) isGuide() bool {
-	return in("readme index process guide how-to about", strings.ToLower(d.stem()))
-}
-
-// date is a full date in the name of a file. A rule may well be of a year; minutes are of a day.
-var date = lazy(`(?:^|[^0-9])(?:19|20)[0-9]{2}(?:-[01][0-9]-|_[01][0-9]_|\.[01][0-9]\.|[01][0-9])[0-3][0-9](?:[^0-9]|$)`)
-
-// shelfPenalty returns how much less a document counts that is kept and not lived by: that is old, of a
-// year before this one, notes, an example.
-func (d *document) shelfPenalty(thisYear string) int {
-	n := 0
-	for _, part := range d.pathWords() {
-		if century().MatchString(part) && part < thisYear || in("old deprecated legacy faq faqs components notes example sample", part) {
-			n += 10
-		}
-	}
-	return min(n, 30)
 }

@@ -88,7 +88,7 @@ func (t *tally) writeNotes() []session.Note {
 	for _, r := range []struct {
 		n    int
 		what string
-	}{{len(t.left), "over max_atoms"}, {len(t.weak), "weaker"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.older), "of an earlier year or version"}, {t.unread(), "not read"}} {
+	}{{len(t.left), "over max_atoms"}, {len(t.weak), "weaker"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.older), "of an earlier year or version"}, {t.countSkips(formed), "of forms"}, {t.countSkips(manual), "manual pages read in part"}, {t.unread(), "not read"}} {
 		if all += r.n; r.n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", r.n, r.what))
 		}
@@ -123,7 +123,7 @@ func (t *tally) listTorn() (out []skip) {
 func (t *tally) listQuiet() (out []string) {
 	for _, d := range t.docs {
 		for _, s := range d.sections {
-			if len(s.blocks) > 0 && !s.gave && !s.torn && !s.part && !s.isClosed() && (d.whyPast() == "" || d.decides) && !d.listsVersions() {
+			if why, _ := d.whyPast(); len(s.blocks) > 0 && !s.gave && !s.torn && !s.part && !s.isClosed() && (why == "" || d.decides) && !d.listsVersions() {
 				out = append(out, fmt.Sprintf("%s:%d", d.path, s.line))
 			}
 		}
@@ -132,13 +132,12 @@ func (t *tally) listQuiet() (out []string) {
 }
 
 // unread is how many inputs were not read, or not to the end.
-func (t *tally) unread() (n int) {
-	for _, s := range t.skips {
-		if s.class != unheaded {
-			n++
-		}
-	}
-	return n
+func (t *tally) unread() int {
+	return len(t.skips) - t.countSkips(unheaded) - t.countSkips(formed) - t.countSkips(manual)
+}
+
+func (t *tally) countSkips(of class) int {
+	return count(t.skips, func(s skip) bool { return s.class == of })
 }
 
 // countNoun returns a number with its noun, "1 file" or "2 files".
@@ -173,7 +172,10 @@ func unread(skips []skip) (out []session.Note) {
 		{unheaded, "file", " with front matter that is not YAML, which was skipped", "A title, an owner and a status there are used."},
 		{foreign, "file", " left out, neither markdown nor reStructuredText", "The reader reads .md, .markdown, .mdown, .mkd, .mdx and .rst, and .md.erb."},
 		{forge, "file", " left out, licences, change logs and the like", "A file that the task's inputs name by its own path is read."},
-		{dated, "file", " left out, dated minutes and reports, forms and archives", "Keep what still holds in a file of another name, in a folder of another name."},
+		{dated, "file", " left out, minutes, reports and what is put away", "Keep what still holds in a file of another name, in a folder of another name."},
+		{planned, "file", " left out, proposals, drafts and plans", "Keep what holds already in a file of another name, in a folder of another name."},
+		{blank, "file", " left out, forms", "What holds stands in a document without blanks."},
+		{taught, "file", " left out, tutorials and examples", "Rules and procedures of the team stand in other folders, as contributing or runbooks."},
 		{formed, "passage", " left out, of forms that documents of one folder fill in", "What holds stands in the form, or where the form comes from."},
 		{manual, "page", " of the product's manual, whose rules and procedures are left out", "Rules and procedures of the team stand in other folders than the manual, as contributing or runbooks."},
 		{passed, "folder", " passed over", "A folder that the task's inputs name by its own path is read."},
@@ -192,8 +194,13 @@ func unread(skips []skip) (out []session.Note) {
 			told = all
 		}
 		what := "Not read: "
-		if c.class == unheaded {
+		switch c.class {
+		case unheaded:
 			what = "Front matter passed over: "
+		case formed:
+			what = "Left out: "
+		case manual:
+			what = "Rules and procedures left out of: "
 		}
 		out = append(out, openNote(countNoun(len(these), c.noun)+c.which+": "+listSome(told, maxTold), what+strings.Join(all, ", ")+". "+c.way))
 	}

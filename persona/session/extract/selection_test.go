@@ -172,7 +172,7 @@ func TestDatedFile(t *testing.T) {
 		if got := len(e.Atoms) == 0; got != dated {
 			t.Errorf("%s: %q, want minutes %v", name, spoken(e), dated)
 		}
-		want := "1 file left out, dated minutes and reports, forms and archives: a/" + name + ".md"
+		want := "1 file left out, minutes, reports and what is put away: a/" + name + ".md"
 		if got := slices.ContainsFunc(e.Notes, func(n session.Note) bool { return n.Title == want }); got != dated {
 			t.Errorf("%s: %+v, want the note %v", name, e.Notes, dated)
 		}
@@ -187,17 +187,33 @@ func TestHistory(t *testing.T) {
 	for _, tt := range []struct{ path, front, why string }{
 		{"docs/proposals-done/a.md", "", "in a folder named done"}, {"docs/rejected/a.md", "", "in a folder named rejected"}, {"template/a.md", "", "in a folder named template"},
 		{"docs/a.md", "---\ntype: proposal\nstatus: completed\n---\n\n", "its front matter says completed"}, {"proposals/a.md", "", "a proposal, by its folder"},
-		{"proposals/README.md", "", ""}, {"docs/ROADMAP.md", "", "a plan"}, {"roadmap/a.md", "", "a plan"}, {"slides/a.md", "", "in a folder named slides"}, {"docs/sample-policy.md", "", "a form"}, {"examples/a.md", "", "in a folder named examples"},
+		{"proposals/README.md", "", ""}, {"docs/ROADMAP.md", "", "a plan"}, {"roadmap/a.md", "", "a plan"}, {"slides/a.md", "", "in a folder named slides"}, {"docs/sample-policy.md", "", "a sample, by its name"}, {"examples/a.md", "", "in a folder named examples"},
 		{"docs/a.md", "---\nstatus: rejected\n---\n\n", "its front matter says rejected"},
 		{"docs/a.md", "Wer ein Boot leiht, der zeigt seine Karte am Tor. " + strings.Repeat("Die Karte liegt am Tor und wird am Abend dort wieder abgeholt. ", 12) + "\n\n", "not in English"},
 		{"election/2025/a.md", "", "of one year, by its folder"}, {"release-notes/1/a.md", "", "notes on a release"}, {"docs/a.md", "* Author: Ann\n* Status: Draft\n\n", "a proposal, by its head"},
 		{"proposals/x/README.md", "", "a proposal, by its folder"}, {"call-2025/a.md", "", "of one year, by its folder"}, {"defunct/a.md", "", "in a folder named defunct"},
-		{"docs/a.md", "---\ntitle: Boats (deprecated)\n---\n\n", "deprecated, by its title"}, {"election/a.md", "", ""}, {"docs/a.md", "* Status: Draft\n\n", ""}, {"definition-of-done/a.md", "", ""}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},
+		{"docs/a.md", "---\ntitle: Boats (deprecated)\n---\n\n", "deprecated, by its title"}, {"election/a.md", "", ""}, {"docs/a.md", "* Status: Draft\n\n", ""}, {"definition-of-done/a.md", "", ""},
+		{"docs/template_engine.md", "", ""}, {"docs/templateinheritance.md", "", ""}, {"docs/policy-template.md", "", ""}, {"docs/sample-rates.md", "", ""}, {"changelog_guidelines.md", "", ""}, {"license-choice.md", "", ""},
+		{"docs/policy-template.md", "Owner: {name}\n\nOf [team].\n\n", "a form with blanks"}, {"docs/template.md", "# A\n\n## B\n\n## C\n\n", "a form with blanks"}, {"docs/drafts/a.md", "", ""}, {"docs/draft/a.md", "", "a draft, by its path"},
+		{"CHANGELOG-1.2.md", "", "a licence, change log or the like"}, {"changelog_old.md", "", "a licence, change log or the like"}, {"licence-MIT.md", "", "a licence, change log or the like"}, {"docs/tutorial/a.md", "", "in a folder named tutorial"}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},
 	} {
 		e := drive(t, request(tt.path, tt.front+rule))
 		told := slices.ContainsFunc(e.Notes, func(n session.Note) bool { return strings.Contains(n.Content, tt.path+" ("+tt.why+")") })
 		if past := tt.why != ""; (len(e.Atoms) == 0) != past || told != past {
 			t.Errorf("%s %q: %q, notes %+v", tt.path, tt.front, spoken(e), e.Notes)
+		}
+	}
+}
+
+// TestClassesAreTrue: what is left out is told under a heading that is true of it.
+func TestClassesAreTrue(t *testing.T) {
+	t.Parallel()
+	const rule = "# Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n"
+	for path, want := range map[string]string{
+		"docs/tutorial/a.md": "tutorials and examples", "docs/draft/a.md": "proposals, drafts and plans", "template/a.md": "forms", "archive/a.md": "minutes, reports and what is put away", "docs/changelog.md": "licences, change logs and the like",
+	} {
+		if e := drive(t, request(path, rule)); !slices.ContainsFunc(e.Notes, func(n session.Note) bool { return n.Title == "1 file left out, "+want+": "+path }) {
+			t.Errorf("%s: %+v", path, e.Notes)
 		}
 	}
 }
@@ -210,6 +226,11 @@ func TestSetOfComponents(t *testing.T) {
 	e := drive(t, request("README.md", "## Overview\n\nJetty is a set of components that count the boats.\n", "docs/tour.md", manual))
 	if d := cmp.Diff([]string{"system Jetty | Jetty is a set of components that count the boats. | line 3"}, spoken(e)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+	for _, n := range e.Notes { // of a page of a manual all is read, and some left out
+		if strings.Contains(n.Content, "Not read: ") || strings.Contains(n.Title, "not read") {
+			t.Errorf("%+v", n)
+		}
 	}
 }
 
