@@ -434,3 +434,49 @@ func TestADryRunShowsTheLeaseEnd(t *testing.T) {
 		t.Errorf("%v\n%s", err, b.Text)
 	}
 }
+
+// No turn begins once what a session works under has ended, whatever the agent does: its permit, its
+// claim, the task as it was claimed, or that drains run at all.
+func TestNoTurnAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	role := "knowledge/roles/shore-lead.md"
+	for name, c := range map[string]struct {
+		does    func(*world)
+		refused string // the turn
+		reason  string // of the task
+		state   board.State
+	}{
+		"nothing happened": {func(*world) {}, "", "", board.Review},
+		"the permit ended": {func(w *world) { w.now = w.now.Add(31 * time.Minute) }, "anchor expired", "anchor expired", board.Blocked},
+		"its constitution changed": {func(w *world) {
+			w.commit(repo.Changes{role: []byte(w.read("refs/heads/main", role) + "\nMore.\n")}, "a rule")
+		}, "anchor void", "anchor void", board.Blocked},
+		"the claim ended": {func(w *world) { w.now = w.now.Add(61 * time.Minute) }, "the claim on the task ended", "lease_expired", board.Blocked},
+		"somebody took the task": {func(w *world) {
+			w.commit(repo.Changes{"knowledge/tasks/a.md": []byte(strings.Replace(w.task("a"), "title: a", "title: b", 1))}, "mine")
+		}, "somebody changed the task", "result discarded", ""},
+		"drains are paused": {func(w *world) {
+			w.commit(repo.Changes{"knowledge/pause.toml": board.PauseFile("lunch", "Ann", w.now)}, "pause")
+		}, "drains were paused: lunch", "session failed", board.Blocked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, paid+"[anchor]\nttl = \"30m\"\n", "a")
+			w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+				c.does(w)
+				e, ok := r.BeginTurn(ctx, session.Usage{})
+				if ok != (c.refused == "") || !strings.Contains(e.Detail, c.refused) {
+					t.Errorf("a turn begins: %v; %s", ok, e.Detail)
+				}
+				if ok {
+					e = says(term("tide"))
+				}
+				return e, nil
+			}
+			r, _ := w.drain(t.Context())
+			if o := r.Tasks[0]; o.State != c.state || !strings.Contains(o.Reason, c.reason) || (o.Branch == "") != (c.state != board.Review) {
+				t.Errorf("%s: %q, on %q", o.State, o.Reason, o.Branch)
+			}
+		})
+	}
+}

@@ -253,10 +253,7 @@ func (rec recorder) addProposal(ctx context.Context, r *result) (err error) {
 }
 
 func (rec recorder) makeProposal(ctx context.Context, c *claim, w work, trace string) (repo.RefUpdate, error) {
-	title := c.task.Title
-	if title == "" {
-		title = string(c.task.ID)
-	}
+	title := cmp.Or(c.task.Title, string(c.task.ID))
 	of := traced{task: c.task.ID, lease: c.leaseID, trace: trace}
 	var oid repo.OID
 	var err error

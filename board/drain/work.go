@@ -125,9 +125,6 @@ func (c *claim) publishes(w work) bool { return w.reason == "" && !c.isRefresh()
 // blocks this task and not the drain.
 func (d *drain) runWork(ctx context.Context, c *claim) (w work) {
 	defer func() { w.anchor.releasePermit(releaseReason(w.lastSession)) }()
-	if c.task.Role == "" {
-		return work{lastSession: lastSession{}.asBlocked("the task has no role; set one with odd task edit TASK --role ROLE")}
-	}
 	a, in, err := newAttempt(ctx, d, c, d.contracts().checkSpawnable)
 	if err != nil {
 		return work{terms: a.terms, lastSession: lastSession{}.asBlocked("%v", err)}
