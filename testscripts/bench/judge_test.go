@@ -161,10 +161,11 @@ func bare(s string) string {
 	return html.UnescapeString(escaped.ReplaceAllString(s, "$1"))
 }
 
+// letters are the letters and digits of s in lower case: a label such as Note is a mark in another case.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
+			return unicode.ToLower(r)
 		}
 		return -1
 	}, s)

@@ -70,8 +70,7 @@ func (s *section) soundOf(cs []candidate) []candidate {
 
 // countLacks is how much speaks against keeping a rule or a procedure that is one: a rule that opens its
 // document, which as often says what the document is for; few things to do, a heading that names no action
-// or is far down, commands without steps, which are as often part of another procedure, or tell how a
-// program is used.
+// or is far down, which are as often part of another procedure, or tell how a program is used.
 func (s *section) countLacks(c candidate) (n int) {
 	if c.kind == policyAtom {
 		if s.isFirst() {
@@ -87,9 +86,6 @@ func (s *section) countLacks(c candidate) (n int) {
 	}
 	if title, how := howTo(s.activity()); !how && !activity(title) && !namesAffair(title) && !s.isRemedy() {
 		n += 4
-	}
-	if len(c.evidence[0].commands) > 0 {
-		n += 3
 	}
 	return n
 }

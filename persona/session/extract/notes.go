@@ -46,6 +46,11 @@ func (t *tally) writeNotes() []session.Note {
 			Content: fmt.Sprintf("Read %s in %s. Proposed: %s; known already, with nothing new: %d.",
 				countNoun(sections, "section"), countNoun(len(t.docs), "file"), t.describeEmitted(), t.known)})
 	}
+	quiet := t.listQuiet()
+	if n := len(quiet); n > 0 && len(t.docs) >= manyDocuments {
+		out = append(out, openNote(fmt.Sprintf("%s with %s read; %d of them said nothing to propose", countNoun(len(t.docs), "file"), countNoun(sections, "section"), n),
+			"Nothing was found in: "+strings.Join(quiet, ", ")+"."))
+	}
 	if n := len(t.left); n > 0 {
 		out = append(out, openNote(countNoun(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
 			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", titlesOf(t.left))))
@@ -82,7 +87,6 @@ func (t *tally) writeNotes() []session.Note {
 			fmt.Sprintf("%s is defined in different words at %s:%d and %s:%d; one of them should go or link to the other.",
 				c.title, c.a.doc.path, c.a.from, c.b.doc.path, c.b.from)))
 	}
-	quiet := t.listQuiet()
 	var why []string
 	all := 0
 	for _, r := range []struct {

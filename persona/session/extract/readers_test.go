@@ -426,6 +426,22 @@ func TestEverySectionIsTold(t *testing.T) {
 	}
 }
 
+// TestMuchSaidNothing: of many documents an open note, which a drain shows, counts the sections that gave nothing.
+func TestMuchSaidNothing(t *testing.T) {
+	t.Parallel()
+	files := []string{"CONTRIBUTING.md", "# Boats\n\n## Paint\n\nMembers must wash it each week.\n"}
+	for i := range manyDocuments - 1 {
+		files = append(files, fmt.Sprintf("b%d.md", i), "# Boats\n\nBoats float.\n")
+	}
+	told := func(files []string) string { return fmt.Sprint(drive(t, request(files...)).Notes) }
+	if got, want := told(files), "{O open 8 files with 17 sections read; 7 of them said nothing to propose "; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %q", got, want)
+	}
+	if got := told(files[:4]); strings.Contains(got, "of them said nothing") {
+		t.Errorf("of few documents: %s", got)
+	}
+}
+
 // TestHeadingOfADefinition: an atom quotes the question that its text answers.
 func TestHeadingOfADefinition(t *testing.T) {
 	t.Parallel()
