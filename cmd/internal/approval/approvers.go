@@ -164,6 +164,22 @@ func findUnapproved(ctx context.Context, v *workspace.Board, t board.Task) (repo
 	return v.Repo.Commit(by)
 }
 
+// isMerged reports a proposal of which each file is, byte for byte, on the branch that it would land on, though it did
+// not land there.
+func isMerged(v *workspace.Board, p review.Proposal, at LandingSite) (bool, error) {
+	now, err := v.BlobReader(at.tip)
+	if err != nil {
+		return false, err
+	}
+	all := bytesOf(p)
+	for path, blob := range all {
+		if now(path) != blob {
+			return false, nil
+		}
+	}
+	return len(all) > 0 && at.Landed == nil, nil
+}
+
 // bytesOf returns the blobs of what a proposal changes, by path.
 func bytesOf(p review.Proposal) map[string]string {
 	out := map[string]string{}

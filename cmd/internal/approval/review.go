@@ -229,6 +229,12 @@ func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p revie
 		}
 	}
 	b.List("warning", hands, FewFiles, "")
+	if merged, err := isMerged(v, p, at); err != nil {
+		return "", err
+	} else if merged {
+		onto, _ := v.TargetBranch()
+		b.Line("warning", "the merge changes no file: %s has all of it already", onto)
+	}
 	if len(at.read) > 0 {
 		b.Line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
 	}
