@@ -77,7 +77,7 @@ func (t *Row) Held() string {
 func (t *Row) NoProposal() string {
 	switch t.State {
 	case Done:
-		return fmt.Sprintf("already done, nothing waits for review; odd log --task %s shows what happened", t.ID)
+		return fmt.Sprintf("already done, nothing waits for review; odd log %s shows what happened", t.ID)
 	case Ready:
 		return "there is no proposal yet; odd drain --task " + string(t.ID) + " has an agent make one"
 	case InProgress:

@@ -165,7 +165,7 @@ func reportCodes() []Code {
 		out = append(out, Code{Code: r.Name, Kind: "finding of odd agent audit", Means: Sentence(r.About)})
 	}
 	for _, r := range rules.Table() {
-		out = append(out, Code{Code: r.Rule(), Kind: "finding of odd check --all", Means: r.Broken,
+		out = append(out, Code{Code: r.Rule(), Kind: "invariant", Means: r.Broken,
 			Fix: "The finding says what to do; `odd check --all --explain` shows what is compared.", also: fmt.Sprintf("invariant %d", r.N)})
 	}
 	return out

@@ -17,6 +17,7 @@ import (
 func ExplainVerb(env console.Env) *cli.Command {
 	return verb.New("explain [CODE]", "say what a code in a message means, such as [state]",
 		"odd explain stale_base\n"+
+			"odd explain \"invariant 3\"\n"+
 			"odd explain A_TEN_SYNTAX\n"+
 			"odd explain\n"+
 			"odd explain \"write permit\"\n\n"+

@@ -28,22 +28,21 @@ import (
 
 // LogVerb declares odd log.
 func LogVerb(env console.Env) *cli.Command {
-	return verb.New("log", "show what agents and people did, by day",
+	return verb.New("log [TASK]", "show what agents and people did, by day",
 		"odd log\n"+
+			"odd log read-the-handbook\n"+
 			"odd log --month 2026-03\n"+
-			"odd log --task read-the-handbook\n"+
 			"odd log --spend\n\n"+
 			"What agents did comes from the ledger, an append-only file for each run in the\n"+
 			"bundle. What people did comes from the commits on the board.",
 		verb.Do(env, runLog),
-		&cli.StringFlag{Name: "task", Usage: "show only events of `TASK`"},
 		&cli.StringFlag{Name: "run", Usage: "show only the run whose id is `RUN` or ends in it"},
 		&cli.StringFlag{Name: "month", Usage: "show only the month `YYYY-MM` (UTC)"},
 		&cli.BoolFlag{Name: "spend", Usage: "show tokens and cost instead, one line per run, task, agent and model"})
 }
 
 func runLog(c *cli.Context, env console.Env) error {
-	f := Filter{task: okf.ID(c.String("task")), run: c.String("run"), month: c.String("month")}
+	f := Filter{task: okf.ID(c.Args().First()), run: c.String("run"), month: c.String("month")}
 	if _, err := time.Parse("2006-01", f.month); f.month != "" && err != nil {
 		return verb.Usage("log: --month %s is no month; want YYYY-MM, such as 2026-03", f.month)
 	}
@@ -74,6 +73,9 @@ func runLog(c *cli.Context, env console.Env) error {
 			_, told[i].Output = ops.ReadFailure(v.Repo, e.Run, e.op)
 		}
 	}
+	if v.Repo.Shallow() {
+		console.Talk(env, "log: this clone is shallow, so what people did before its first commit is not here; git fetch --unshallow gets it")
+	}
 	if len(told) == 0 && noTask != nil { // a deleted one has events
 		return noTask
 	}
@@ -81,7 +83,7 @@ func runLog(c *cli.Context, env console.Env) error {
 	case c.Bool("json"):
 		err = console.PrintJSON(env, told)
 	case len(told) == 0 && f != (Filter{}):
-		console.Talk(env, "log: no event matches; odd log without --task, --run and --month shows all")
+		console.Talk(env, "log: no event matches; odd log without TASK, --run and --month shows all")
 	case len(told) == 0:
 		console.Talk(env, "log: nothing happened yet; odd task add \"TITLE\" adds a task, odd drain runs the ready ones")
 	default:
