@@ -19,7 +19,8 @@ var (
 	// mark of a link behind a word, or what markdown would read as something else.
 	rstInline = lazy("(?s)``.+?``|(?::([\\w:+.-]+):)?`([^`]+)`(__?)?|([A-Za-z0-9])__?([\\s.,;:)]|$)|\\\\\\s|[<&]")
 	rstTarget = lazy(`(?s)^(.*\S)(\s*)<([^<>\s]+)>$`) // text <target>
-	rstPipe   = lazy(`(?:^|\s)\|[A-Za-z][^|\n]*\|`)   // a substitution
+	rstPath   = lazy(`^[\w./-]+$`)
+	rstPipe   = lazy(`(?:^|\s)\|[A-Za-z][^|\n]*\|`) // a substitution
 )
 
 const (
@@ -287,7 +288,16 @@ func (r *rstReader) convertInline(text string) string {
 			return strings.Repeat("\n", strings.Count(s, "\n"))
 		}
 		if t := rstTarget().FindStringSubmatch(m[2]); t != nil && (m[1] != "" || m[3] != "") {
+			if m[1] == "doc" {
+				t[3] += ".rst"
+			}
 			return "[" + t[1] + "](" + t[2] + "<" + t[3] + ">)"
+		}
+		if m[1] == "doc" && rstPath().MatchString(m[2]) {
+			return "[`" + m[2] + "`](<" + m[2] + ".rst>)"
+		}
+		if m[1] != "" {
+			m[2] = strings.TrimLeft(m[2], "~!") // how much of a name a page shows, and that it is no link
 		}
 		return "`" + m[2] + "`"
 	})

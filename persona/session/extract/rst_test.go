@@ -21,6 +21,7 @@ func TestMarkdownOfRST(t *testing.T) {
 		{"glossary", ".. glossary::\n   :sorted:\n\n   Skeg\n      A small fin.\n", "\n\n\nSkeg\n: A small fin.\n"},
 		{"roles and links", "See :func:`open`, :ref:`the rules<rules>`, `home <https://e.org>`_, ``a_b`` and Tox_.\n",
 			"See `open`, [the rules](<rules>), [home]( <https://e.org>), ``a_b`` and Tox.\n"},
+		{"roles of documents and of names", "See :doc:`index`, :doc:`the rules </a/rules>` and :func:`~jetty.open`.\n", "See [`index`](<index.rst>), [the rules]( </a/rules.rst>) and `jetty.open`.\n"},
 		{"what markdown would read otherwise", "a <b> & c\n\n# no heading\n\n> no quote\n", "a \\<b> \\& c\n\n\\# no heading\n\n\\> no quote\n"},
 		{"what is set in", "Text.\n\n    Set in.\n", "Text.\n\nSet in.\n"},
 		{"a table", "===  ===\nA    B\n===  ===\n\nText.\n", "\n\n\n\nText.\n"},
@@ -37,11 +38,11 @@ func TestMarkdownOfRST(t *testing.T) {
 // TestRST: the same rules read reStructuredText, and quote what it says.
 func TestRST(t *testing.T) {
 	t.Parallel()
-	e := drive(t, request("docs/release.rst", `
+	e := drive(t, request("docs/notes.rst", "", "docs/release.rst", `
 Releasing
 =========
 
-.. note:: Only on a working day.
+.. note:: Only on a working day, see :doc:`+"`notes`"+`.
 
 #. Run the tests::
 
@@ -64,10 +65,10 @@ Announcing a release
 2. Push the branch again.
 3. Tell everyone.
 `))
-	if got, want := strings.Join(spoken(e), "\n"), "process Releasing | Only on a working day. | lines 5-12"; got != want {
+	if got, want := strings.Join(spoken(e), "\n"), "process Releasing | Only on a working day, see notes. | lines 5-12"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	want := "**Note:** Only on a working day.[^docs-release-rst]\n\n1. Run the tests:\n\n   ```\n   make test\n   ```\n2. Tag the commit.\n3. Push the tag and the notes."
+	want := "**Note:** Only on a working day, see [`notes`](../../docs/notes.rst).[^docs-release-rst]\n\n1. Run the tests:\n\n   ```\n   make test\n   ```\n2. Tag the commit.\n3. Push the tag and the notes."
 	if got := quotedBy(t, e, "Releasing"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -75,14 +76,14 @@ Announcing a release
 
 // FuzzMarkdownOfRST: no line moves, and no letter is added or changes its place.
 func FuzzMarkdownOfRST(f *testing.F) {
-	f.Add("====\nHull\n====\n\n.. note:: Not on\n   Sundays.\n\n* One::\n\n    x < y\n\n  #. Two `a <b>`_\n\nTerm\n  Text :x:`y` ``z``\n")
+	f.Add("====\nHull\n====\n\n.. note:: Not on\n   Sundays.\n\n* One::\n\n    x < y\n\n  #. Two `a <b>`_\n\nTerm\n  Text :x:`y` ``z`` :doc:`e/f` :doc:`g <h>`\n")
 	f.Add(".. glossary::\n\n   a\n     b\n\n>>> c\nd\n\n:e: f\n\n- .. code-block:: sh\n\n     g\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		got := string(markdownOfRST([]byte(text)))
 		if strings.Count(got, "\n") != strings.Count(text, "\n") {
 			t.Fatalf("%q became %q", text, got)
 		}
-		shown := regexp.MustCompile("(?m)^ *```[^`\n]*$").ReplaceAllString(got, "") // but for the language of code, which its label stands in front of
+		shown := regexp.MustCompile("(?m)^ *```[^`\n]*$").ReplaceAllString(links().ReplaceAllString(got, ""), "") // but for targets, and the language of code, which its label stands in front of
 		if a, b := letters(shown), letters(strings.ReplaceAll(text, "#", "1")); !inOrder(a, b) {
 			t.Fatalf("%q became %q", text, got)
 		}

@@ -83,8 +83,9 @@ func (e evidence) announcesMore() string {
 	return ""
 }
 
-// stepsBelow are the words of a text that leaves it to another to say what is to be done.
-var stepsBelow = lazy(`(?i)\b(?:is|are) below\.$|\b(?:steps|instructions|sections?) below\b`)
+// stepsBelow are the words of a text that leaves it to another to say what is to be done, or what there is.
+var stepsBelow = lazy(`(?i)\b(?:is|are) below\.$|\b(?:steps|instructions|sections?) below\b|\b(?:the|these|those|each|all|any)(?: of (?:the|these))?(?: [\w-]+){1,2} below(?:[.,;:)]|$| (?:for|to|are|is|in|when|before|after|and|or|if|as|that|which|by|with|on)\b)|` +
+	`\bthe following(?: [\w-]+){0,4}\.$|(?:^|[.!?:] )here are (?:the|some)\b[^:.!?]*[.!?](?: |$)`)
 
 // said is one text that a page shows, or one line of code.
 type said struct {

@@ -25,7 +25,7 @@ func quotedBy(t *testing.T, e session.Emission, title string) string {
 		}
 		return strings.Join(out, "\n")
 	}
-	t.Fatalf("no atom %q among %v", title, spoken(e))
+	t.Fatalf("no atom %q among %v, %+v", title, spoken(e), e.Notes)
 	return ""
 }
 
@@ -197,6 +197,29 @@ func TestAQuoteThatBreaksOff(t *testing.T) {
 	e := drive(t, request("a.md", text))
 	if len(e.Atoms) > 0 || !strings.Contains(e.Notes[1].Content, "a.md:4 goes on behind: Update the file. There are two ways:") {
 		t.Errorf("%v, %+v", spoken(e), e.Notes)
+	}
+}
+
+// TestWhatIsAnnounced: a rule whose text announces what stands below another heading is left out, unless
+// a last paragraph of its section does nothing else, which is left out of it.
+func TestWhatIsAnnounced(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"You must review each of the headers below for every use. A tool may help.": "",
+		"You must keep to the following.":                                           "",
+		"Members must wash the boat. Here are the default values.":                  "",
+		"Members must keep the load below the line and wash the boat.":              "Members must keep the load below the line and wash the boat.",
+		"Members must wash the boat.\n\nThe following is an example:":               "Members must wash the boat.",
+		"You must wash all of the boats below.\n\n- The red one.\n- The blue one.":  "You must wash all of the boats below.\n\n- The red one.\n- The blue one.",
+	} {
+		e := drive(t, request("a.md", "# Rules\n\n## Boats of the club\n\n"+text+"\n\n### Red\n\nIt is red.\n"))
+		if want == "" {
+			if len(e.Atoms) > 0 {
+				t.Errorf("%q: got %q, %+v", text, spoken(e), e.Notes)
+			}
+		} else if got := quotedBy(t, e, "Boats of the club"); strings.Replace(got, "[^a]", "", 1) != want {
+			t.Errorf("%q: got\n%s\nwant\n%s", text, got, want)
+		}
 	}
 }
 

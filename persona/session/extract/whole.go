@@ -16,6 +16,9 @@ const maxOpening = 4
 // a short section all. A section of more than maxRules lines is quoted place by place.
 func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 	bs := outermostOf(s.blocks)
+	for n := len(bs) - 1; n > 0 && bs[n].kind == paragraph && strings.HasSuffix(bs[n].run.text, ":") && ps[len(ps)-1].to < bs[n].from; n-- {
+		bs = bs[:n] // it only announces what stands below another heading
+	}
 	last := bs[len(bs)-1].lastLine()
 	cited, all := 0, 0
 	for _, b := range bs {
@@ -48,6 +51,10 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 		}
 		for k := slices.IndexFunc(bs, func(b block) bool { return b.from == e.from }); k > 0 && bs[k].refersTo(bs[k-1]) && e.to-bs[k-1].from < maxRules; k-- {
 			e.from = bs[k-1].from
+		}
+		if k := slices.IndexFunc(bs, func(b block) bool { return b.lastLine() == e.to }); k >= 0 && k+1 < len(bs) && bs[k].kind == paragraph && bs[k+1].kind != paragraph &&
+			(strings.HasSuffix(bs[k].run.text, ":") || stepsBelow().MatchString(bs[k].run.text)) && bs[k+1].lastLine()-e.from < maxRules {
+			e.to = bs[k+1].lastLine() // what it announces
 		}
 		if alone && len(out) == 1 && last-bs[0].from < shortRules && !s.showsCode() && 4*(e.to-e.from) >= 3*(last-bs[0].from) {
 			e.from, e.to = bs[0].from, last // but for a line at its end
