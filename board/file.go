@@ -77,7 +77,7 @@ func New(f Filing) (okf.Atom, error) {
 	case !person && hasApprovalTag(f.Tags):
 		return okf.Atom{}, fmt.Errorf("new task %s: %s is not a person, and only odd approve writes approved- tags; leave them out", f.ID, f.By)
 	}
-	a, err := okf.New("tasks/"+string(f.ID)+".md", f.buildFields(person), f.buildBody())
+	a, err := okf.New("tasks/"+string(f.ID)+".md", f.buildFields(person), PrintBody(f.Title, f.Body))
 	if err != nil {
 		return okf.Atom{}, err
 	}
@@ -169,13 +169,13 @@ func (f Filing) buildFields(person bool) []okf.Field {
 	return out
 }
 
-// buildBody returns the task's title and text.
-func (f Filing) buildBody() string {
-	text := "\n# " + f.Title + "\n"
-	if more := strings.TrimSpace(okf.Visible(f.Body)); more != "" {
-		text += "\n" + more + "\n"
+// PrintBody returns the body of a task's file: its title and the text that describes it.
+func PrintBody(title, text string) string {
+	body := "\n# " + title + "\n"
+	if text = strings.TrimSpace(okf.Visible(text)); text != "" {
+		body += "\n" + text + "\n"
 	}
-	return text
+	return body
 }
 
 func hasApprovalTag(tags []string) bool {

@@ -60,6 +60,9 @@ func runReject(c *cli.Context, env console.Env, name string) error {
 	if err != nil {
 		return err
 	}
+	if v.Config.Session.Substrate == "extract" {
+		console.Talk(env, "warning: the offline reader cannot follow a reason, and reads the same again: narrow what it reads with odd task edit %s --input PATH, leave an atom out with odd approve %[1]s --without ID, or name another agent with odd config set session.substrate NAME", t.ID)
+	}
 	if ask {
 		if err := env.NewQuestions().AskUntil(c.Context, "why? the next attempt is told", "", func(s string) error {
 			if reason = s; s == "" {
@@ -87,9 +90,6 @@ func RejectProposal(ctx context.Context, v *workspace.Board, t board.Task, o Rej
 	left, err := findUnapproved(ctx, v, t)
 	if err != nil {
 		return err
-	}
-	if v.Config.Session.Substrate == "extract" && o.Ends == pipeline.Rejected {
-		console.Talk(v.Env, "warning: the offline reader cannot follow a reason, and reads the same again: narrow what it reads with odd task edit %s --input PATH, leave an atom out with odd approve %[1]s --without ID, or name another agent with odd config set session.substrate NAME", t.ID)
 	}
 	h, err := land.Confirm(ctx, v.Clone, "", "reject "+string(t.ID), string(t.ID), o.Yes)
 	if err != nil {

@@ -35,7 +35,7 @@ func taskAdd(env console.Env) *cli.Command {
 			"odd drain does not run it before a person marks it ready (odd task ready). To\n"+
 			"change files that are not atoms, a task needs --path; without it, an agent can\n"+
 			"only propose atoms. It warns of what odd drain would refuse as things are now.",
-		verb.Do(env, runTaskAdd), append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "name the task `ID` (default: made from the title)"}, &cli.StringFlag{Name: "body", Usage: "describe the task in the text of `FILE`, - for stdin; the agent reads it"}}, taskFlags()...)...)
+		verb.Do(env, runTaskAdd), append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "name the task `ID` (default: made from the title)"}}, taskFlags()...)...)
 }
 
 // maxBody is how much text a task may have.
@@ -60,17 +60,24 @@ func readFiling(c *cli.Context, env console.Env) (board.Filing, error) {
 			return f, verb.Usage("task add: --budget-usd: %v", err)
 		}
 	}
-	if name := c.String("body"); name != "" {
-		b, err := console.ReadInput(env, name, maxBody)
-		if err != nil {
-			return f, fmt.Errorf("task add: --body: %w", err)
-		}
-		if len(b) > maxBody || !utf8.Valid(b) {
-			return f, verb.Usage("task add: --body %s: want text in UTF-8 of at most %d KiB", name, maxBody>>10)
-		}
-		f.Body = string(b)
+	f.Body, err = readBody(c, env)
+	return f, err
+}
+
+// readBody reads the text that --body names, "" for none.
+func readBody(c *cli.Context, env console.Env) (string, error) {
+	name := c.String("body")
+	if name == "" {
+		return "", nil
 	}
-	return f, nil
+	b, err := console.ReadInput(env, name, maxBody)
+	if err != nil {
+		return "", fmt.Errorf("%s: --body: %w", verb.Name(c), err)
+	}
+	if len(b) > maxBody || !utf8.Valid(b) {
+		return "", verb.Usage("%s: --body %s: want text in UTF-8 of at most %d KiB", verb.Name(c), name, maxBody>>10)
+	}
+	return string(b), nil
 }
 
 func runTaskAdd(c *cli.Context, env console.Env) error {
@@ -185,23 +192,26 @@ func FileTask(v *workspace.Board, verbName string, a okf.Atom, why string) (repo
 }
 
 func taskEdit(env console.Env) *cli.Command {
-	return verb.New("edit TASK", "change the fields of a task, but not its state",
+	return verb.New("edit TASK", "change the fields or the text of a task, but not its state",
 		"odd task edit read-the-handbook --priority p0 --input docs/ --input README.md\n\n"+
-			"A flag replaces the whole field; give a repeatable one for each value. An\n"+
-			"empty value, as in --path '', removes the list. The state changes with\n"+
+			"A flag replaces the whole field or text; give a repeatable one for each value.\n"+
+			"An empty value, as in --path '', removes what is there. The state changes with\n"+
 			"odd task ready, odd drain, odd approve and odd reject.",
 		workspace.OnTask(env, runTaskEdit), append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`"}}, taskFlags()...)...)
 }
 
 func runTaskEdit(c *cli.Context, env console.Env, name string) error {
 	sets, err := taskSets(c)
+	text, unread := readBody(c, env)
 	long := board.CheckTitle(c.String("title"))
 	switch {
 	case err != nil:
 		return err
+	case unread != nil:
+		return unread
 	case long != nil:
 		return verb.Usage("task edit %s: %v", name, long)
-	case len(sets) == 0:
+	case len(sets) == 0 && !c.IsSet("body"):
 		return verb.Usage("task edit %s: name at least one thing to change, like --priority p1; see odd help task edit", name)
 	case env.AgentSign() != "":
 		return verb.Refuse("not-a-person", "task edit %s: refused inside an agent's session (%s); file a new task with odd task add", name, env.AgentSign())
@@ -238,13 +248,16 @@ func runTaskEdit(c *cli.Context, env console.Env, name string) error {
 			return nil, "", fmt.Errorf("%s: %w", v.RepoPath(t.Path), err)
 		}
 		a, err := okf.Parse(t.Path, b)
+		if err == nil && c.IsSet("body") {
+			a, err = okf.Parse(t.Path, okf.ReplaceBody(b, []byte(board.PrintBody(a.Title, text))))
+		}
 		if err != nil {
 			return nil, "", err
 		}
 		if _, err := board.Parse(&a); err != nil {
 			return nil, "", verb.Usage("task edit: %v", err)
 		}
-		return repo.Changes{v.RepoPath(t.Path): b}, land.Message("board: edit "+string(t.ID), "", "Odd-Task", string(t.ID)), nil
+		return repo.Changes{v.RepoPath(t.Path): a.Bytes()}, land.Message("board: edit "+string(t.ID), "", "Odd-Task", string(t.ID)), nil
 	}
 	return landTask(w, c, build, &t)
 }
