@@ -146,6 +146,16 @@ func findRefusal(ctx context.Context, v *workspace.Board, f *firstTasks, dirty [
 	}
 }
 
+// findDecided takes the first of the tasks in review about whose atoms the person decided, in odd review --each.
+func (f *firstTasks) findDecided(v *workspace.Board, review []string) {
+	for _, id := range review {
+		if f.decided, f.atoms = approval.CountDecided(v, okf.ID(id)); f.decided > 0 {
+			f.First[board.Review] = okf.ID(id)
+			return
+		}
+	}
+}
+
 // next returns the command for the first task that waits for a person, or for odd drain, and
 // before odd drain what it would refuse in this clone; "" where tasks are in progress and no other waits.
 func (f firstTasks) next(here cloneState) string {
@@ -401,7 +411,11 @@ func nextCommand(ctx context.Context, w *workspace.Clone) (string, error) {
 	}
 	first := firstOfRows(v.TaskRows())
 	findRefusal(ctx, v, &first, here.dirty)
-	first.decided, first.atoms = approval.CountDecided(v, first.First[board.Review])
+	var waiting []string
+	for _, row := range v.InReview() {
+		waiting = append(waiting, string(row.ID))
+	}
+	first.findDecided(v, waiting)
 	_, err = fs.Stat(v.Bundle, "pause.toml")
 	if next := nextAct(governance.ReadLease(v, loop), loop, err == nil, first, here); next != "" {
 		return next, nil

@@ -208,7 +208,7 @@ func readStatus(ctx context.Context, v *workspace.Board, here cloneState) (board
 	}
 	s.slowStatus = newSlowStatus(v, loop)
 	findRefusal(ctx, v, &tasks.Waits, dirty)
-	tasks.Waits.decided, tasks.Waits.atoms = approval.CountDecided(v, tasks.Waits.First[board.Review])
+	tasks.Waits.findDecided(v, s.Review)
 	s.Next = nextAct(s.Lease, loop, s.Paused != "", tasks.Waits, here)
 	return s, nil
 }
