@@ -22,7 +22,7 @@ type Problem struct {
 	Path     string   `json:"path"`
 	Line     int      `json:"line"` // 1-based line in the file
 	Message  string   `json:"message"`
-	Hint     string   `json:"hint,omitempty"` // the way out
+	Hint     string   `json:"fix,omitempty"` // the way out
 }
 
 // Error formats "path:line: message; hint", or "line N: …" without a path.

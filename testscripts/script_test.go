@@ -283,6 +283,9 @@ func entropy(path string) io.Reader {
 
 func TestScript(t *testing.T) {
 	t.Parallel()
+	if *update {
+		t.Cleanup(func() { outputs().writeLearned(t) })
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata",
 		Setup:              setup,
@@ -432,6 +435,7 @@ func told(ts *testscript.TestScript, neg bool, args []string) string {
 		if got, stdout, stderr, copied = fromDemo(ts, args[1:]); !copied {
 			got, stdout, stderr = inside(ts, args[1:])
 		}
+		holdOutput(ts, args[1:], stdout)
 	} else {
 		args = slices.DeleteFunc(args, func(a string) bool { return a == "exec" })
 		var ee *exec.ExitError

@@ -46,9 +46,12 @@ type Lease struct {
 // Scope limits what may be drained. An empty list of kinds, roles, tags or tasks is no
 // limit; an empty list of paths lets nothing be written.
 type Scope struct {
-	Kinds, Roles, Tags, Tasks []string
-	Paths                     []string          // globs a change may touch; governance is never among them
-	WorkOrders                map[string]string // task id → "sha256:…" of its file without odd's own keys
+	Kinds      []string          `json:"kinds,omitempty"`
+	Roles      []string          `json:"roles,omitempty"`
+	Tags       []string          `json:"tags,omitempty"`
+	Tasks      []string          `json:"tasks,omitempty"`
+	Paths      []string          `json:"paths,omitempty"`       // globs a change may touch; governance is never among them
+	WorkOrders map[string]string `json:"work_orders,omitempty"` // task id → "sha256:…" of its file without odd's own keys
 }
 
 // File is lease.toml: the lease with the stance it was written under.

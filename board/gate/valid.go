@@ -27,7 +27,7 @@ type Verdict struct {
 	Valid     bool          `json:"valid"`
 	Code      string        `json:"code,omitempty"` // the first reason that it is not, see Codes
 	Text      string        `json:"text,omitempty"`
-	Way       string        `json:"way,omitempty"`
+	Way       string        `json:"fix,omitempty"`
 	Remaining time.Duration `json:"remaining_ns"`
 	Tasks     int           `json:"remaining_tasks"`
 	Budget    int64         `json:"remaining_micro_usd"` // also 0 for a lease without a budget

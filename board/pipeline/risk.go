@@ -132,7 +132,7 @@ type Ruling struct {
 	Matched bool     `json:"matched"`
 	Because []string `json:"because,omitempty"`
 	Error   string   `json:"error,omitempty"` // it could not tell
-	Way     string   `json:"way_out,omitempty"`
+	Way     string   `json:"fix,omitempty"`
 }
 
 // Verdict is the tier of a change and everything that made it.
@@ -141,7 +141,7 @@ type Verdict struct {
 	Code    string   `json:"code"` // of the rule that won, or of what raised the tier
 	Meaning string   `json:"meaning"`
 	Because []string `json:"because,omitempty"`
-	Way     string   `json:"way_out"`
+	Way     string   `json:"fix"`
 	Rule    string   `json:"rule"` // that won on the ladder, before anything was raised
 	Ladder  []Ruling `json:"ladder"`
 	Raised  []Ruling `json:"raises"`

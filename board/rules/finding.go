@@ -15,7 +15,7 @@ type Finding struct {
 	Path      string    `json:"path"` // in the repository
 	Line      int       `json:"line"` // 1-based
 	Message   string    `json:"message"`
-	Way       string    `json:"way"`            // out of it
+	Way       string    `json:"fix"`            // out of it
 	Also      []Finding `json:"also,omitempty"` // findings with the same cause, folded into this one
 	Cause     string    `json:"-"`              // same for all findings of one mistake, "" for none
 }

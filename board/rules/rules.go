@@ -37,7 +37,7 @@ type Row struct {
 	Reads    string `json:"evidence"`
 	Compares string `json:"recomputed"` // what is derived from it and compared
 	Attested string `json:"attested"`   // what git cannot show
-	Remedy   string `json:"way"`        // out of its findings
+	Remedy   string `json:"fix"`        // out of its findings
 	Broken   string `json:"-"`          // what a commit did that has a finding
 	Unit     string `json:"unit"`       // what Checked counts
 	Since    int    `json:"-"`          // [odd] format from which on it holds; what was made under an older one is not held to it

@@ -26,7 +26,7 @@ type Decision struct {
 	Allow    bool      `json:"allow"`
 	Code     Code      `json:"code,omitempty"`     // of the first reason, "" where it is allowed
 	Reasons  []Problem `json:"reasons,omitempty"`  // why not, all of them
-	Way      string    `json:"way,omitempty"`      // the way out
+	Way      string    `json:"fix,omitempty"`      // the way out
 	Token    string    `json:"token,omitempty"`    // of the session whose permit it was
 	Warnings []Problem `json:"warnings,omitempty"` // of that permit
 }

@@ -208,7 +208,7 @@ type SurfaceRule struct {
 type Refusal struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	Way     string `json:"way,omitempty"`
+	Way     string `json:"fix,omitempty"`
 }
 
 // Refusals are all reasons against a session, in the order of the checks; empty means none.
