@@ -244,7 +244,7 @@ func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p revie
 		b.Line("made by", "%s, role %s; odd judged the result again, without an agent", p.Judged, p.Role)
 	}
 	if v.Config.Session.Substrate == "extract" && p.Substrate == "extract" {
-		b.Line("", "it cannot follow the reason of an odd reject, and reads the same again")
+		b.Line("", "it cannot follow the reason of an odd reject")
 	}
 	b.Line("sandbox", "%s", DescribeSandbox(p.Sandbox))
 	addSession(b, p.Contract)

@@ -278,7 +278,7 @@ func runLeaseDraft(c *cli.Context, env console.Env, v *workspace.Board, s overvi
 }
 
 func leaseEdit(env console.Env) *cli.Command {
-	return verb.New("edit", "edit the draft in $EDITOR, then draft the lease; only a person can",
+	return verb.New("edit", "edit the draft in the editor that git takes, then draft the lease; only a person can",
 		"EDITOR=\"code --wait\" odd gate lease edit \\\n"+
 			"  --reason \"the harbour asked for tides first\"\n"+
 			"\n"+
