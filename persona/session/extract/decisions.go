@@ -148,7 +148,7 @@ func (d *document) readLabelledDecisions() []candidate {
 				subject = d.title // what it is about, and not the option
 			}
 			if ok && b.kind == paragraph && strings.HasSuffix(strings.ToLower(lead.text), "decision") && len(words(rest)) >= 2 && ruleTitle(subject) {
-				out = append(out, candidate{kind: decision, title: s.ruleName(subject), about: clip(rest, maxDescription), score: scoreDecision,
+				out = append(out, candidate{kind: decision, title: s.qualifyTitle(subject), about: clip(rest, maxDescription), score: scoreDecision,
 					evidence: []evidence{{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}, passage: []block{b}}}})
 			}
 		}

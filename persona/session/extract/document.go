@@ -228,20 +228,6 @@ func (d *document) stem() string {
 	return strings.TrimSuffix(b, path.Ext(b))
 }
 
-// displayName returns what a reader calls the document: its title, else its file. One with a name
-// that many have, as README and Overview, is called as its folder is.
-func (d *document) displayName() string {
-	for _, name := range []string{d.title, d.stem()} {
-		if name != "" && !in("readme index overview introduction usage guide home", strings.ToLower(name)) {
-			return name
-		}
-	}
-	if folder := path.Base(path.Dir(d.path)); folder != "." {
-		return folder
-	}
-	return d.stem()
-}
-
 // lineStarts is the byte offset of each line of text.
 func lineStarts(text []byte) []int {
 	out := []int{0}

@@ -177,15 +177,10 @@ func emitAtoms(docs []*document, skips []skip, r session.Request) (session.Emiss
 	all, copies := withoutCopies(all)
 	skips = append(skips, copies...)
 	all, older := keepLatest(all)
-	for i, c := range all {
-		if len(docs) >= manyDocuments && (c.kind == policyAtom || c.kind == process) {
-			all[i].title = c.evidence[0].doc.qualifyTitle(c.title, 3)
-		}
-	}
 	cs, clashes := mergeCandidates(all)
 	rankCandidates(cs, r.Now.UTC().Format("2006"))
 	t := tally{docs: docs, skips: skips, older: older, clashes: clashes, kinds: map[string]int{}}
-	there := newBundle(r.Graph)
+	there := newBundle(r.Graph, cs)
 	var kept, declined []chosen
 	d := newDirectory(r.Graph, cs)
 	drift, read := driftOf(r, docs), map[string]bool{}

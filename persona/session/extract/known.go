@@ -15,12 +15,17 @@ import (
 type bundle struct {
 	byKey  map[string]*okf.Atom // keyOf
 	bySlug map[string]*okf.Atom // last element of the id, and the title's slug
+	byFile map[string]*okf.Atom // keyOf without what stands in brackets, and a source; of atoms whose title no candidate has
 }
 
-func newBundle(g *okf.Graph) bundle {
-	b := bundle{map[string]*okf.Atom{}, map[string]*okf.Atom{}}
+func newBundle(g *okf.Graph, cs []candidate) bundle {
+	b := bundle{map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}}
 	if g == nil {
 		return b
+	}
+	titled := map[string]bool{}
+	for _, c := range cs {
+		titled[keyOf(c.kind, c.title)] = true
 	}
 	first := func(m map[string]*okf.Atom, k string, a *okf.Atom) {
 		if m[k] == nil {
@@ -32,6 +37,11 @@ func newBundle(g *okf.Graph) bundle {
 			first(b.byKey, keyOf(a.Type, a.Title), a)
 			if bare, alias := splitAlias(a.Title); len(alias) > 0 && a.Type != process {
 				first(b.byKey, keyOf(a.Type, bare), a)
+			}
+		}
+		for _, s := range a.Sources {
+			if !titled[keyOf(a.Type, a.Title)] {
+				first(b.byFile, keyOf(a.Type, bracketed().ReplaceAllString(a.Title, ""))+"\n"+s.Resource, a)
 			}
 		}
 		id := string(a.ID)
@@ -48,11 +58,7 @@ func (b bundle) findPrior(c candidate) *okf.Atom {
 	if a := b.bySlug[slug(c.title)]; a != nil {
 		return a
 	}
-	bare := bracketed().ReplaceAllString(c.title, "")
-	if a := b.byKey[keyOf(c.kind, bare)]; a != nil && bare != c.title && slices.ContainsFunc(a.Sources, func(s okf.Source) bool { return s.Resource == c.evidence[0].doc.path }) {
-		return a // which was named when fewer documents were read
-	}
-	return nil
+	return b.byFile[keyOf(c.kind, bracketed().ReplaceAllString(c.title, ""))+"\n"+c.evidence[0].doc.path] // told by another name of its document
 }
 
 // updatePrior is what c adds to an atom that is there: all of it anew when this

@@ -267,8 +267,10 @@ func tellApart(cs []candidate) {
 		case c.kind == f.kind && f.saysSame(*c) && (c.kind == policyAtom || sameName(f.evidence[0].doc.displayName(), c.evidence[0].doc.displayName())):
 			c.title, c.evidence[0].copied = f.title, true
 		case name(f.title) != name(c.title):
+		case f.evidence[0].doc != c.evidence[0].doc && strings.HasSuffix(c.title, "("+c.evidence[0].doc.shortName()+")"):
+			c.title = strings.TrimSpace(bracketed().ReplaceAllString(c.title, "")) + " (" + clip(firstPart(c.evidence[0].doc.displayName()), 50) + ")"
 		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")") && !sameName(c.title, firstPart(c.evidence[0].doc.displayName())):
-			c.title += " (" + clip(firstPart(c.evidence[0].doc.displayName()), 50) + ")"
+			c.title += " (" + c.evidence[0].doc.shortName() + ")"
 		case f.evidence[0].doc == c.evidence[0].doc && f.evidence[0].from != c.evidence[0].from && c.under != "":
 			c.title = strings.TrimSpace(bracketed().ReplaceAllString(c.title, "")) + " (" + clip(c.under, 50) + ")"
 		}

@@ -29,6 +29,9 @@ const (
 	maxTold    = 3
 )
 
+// manyDocuments are so many that a drain shows how much of them said nothing.
+const manyDocuments = 8
+
 // writeNotes returns the observations of a run: one closed, of what was read, and an
 // open one for each thing a person should look at.
 func (t *tally) writeNotes() []session.Note {

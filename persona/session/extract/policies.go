@@ -55,8 +55,9 @@ func (s *section) readRules(others []candidate) []candidate {
 		}
 		margin = 0
 	}
-	c := candidate{kind: policyAtom, title: s.ruleName(title), score: scoreSigns + margin, owners: s.readOwners()}
-	c.about, c.evidence = s.describeRule(ps, named), s.joinEvidence(ps, len(others) == 0)
+	c := candidate{kind: policyAtom, title: s.qualifyTitle(title), score: scoreSigns + margin, owners: s.readOwners()}
+	c.evidence = s.joinEvidence(ps, len(others) == 0)
+	c.about = s.describeRule(ps, c.evidence[0], named)
 	return []candidate{c}
 }
 
@@ -102,16 +103,36 @@ func (s *section) isCalledPolicy() bool {
 	return s.own == policies && !isBoilerplate(s.title) || s.isFirst() && s.doc.place == policies
 }
 
-// describeRule describes a rule: the sentence of ps that obliges most and stands alone, with what limits it
-// in the same text and in the paragraph behind it. Of a list below a lead that obliges or denies no
-// item says the rule alone.
-func (s *section) describeRule(ps []piece, named bool) string {
-	best, most := "", -1
+// describeRule describes a rule: the sentence of a paragraph of ps that obliges most, else the first of
+// what e quotes of the section, else one of a list, each where it stands alone, with what limits it; else the
+// lead of a list.
+func (s *section) describeRule(ps []piece, e evidence, named bool) string {
 	bs := slices.DeleteFunc(outermostOf(s.blocks), block.isEmpty)
+	if best := s.mostObliging(bs, ps, named, func(b block) bool { return b.kind == paragraph }); best != "" {
+		return best
+	}
+	b, ok := s.firstProse()
+	if ok = ok && e.from <= b.from && b.to <= e.to; ok {
+		if q := firstOf(b.run.text); len(words(q)) > 5 && standsAlone(q) && sentenceEnd().MatchString(q) && isCapitalized(q) {
+			about, _ := withLimits(b.run.text, q)
+			return about
+		}
+	}
+	if best := s.mostObliging(bs, ps, named, func(b block) bool { return b.kind != paragraph }); best != "" || !ok {
+		return best
+	}
+	return aboutOfLead(b.run.text)
+}
+
+// mostObliging is the sentence that obliges most and stands alone, of those blocks of ps that are of a kind,
+// with what limits it in the same text and in the paragraph behind it. Of a list below a lead that obliges
+// or denies no item says the rule alone.
+func (s *section) mostObliging(bs []block, ps []piece, named bool, kind func(block) bool) string {
+	best, most := "", -1
 	for i, b := range bs {
 		at := slices.IndexFunc(ps, func(p piece) bool { return p.from <= b.from && b.from <= p.to })
 		led := b.kind != paragraph && i > 0 && bs[i-1].kind == paragraph && leadsUp(bs[i-1])
-		if at < 0 || led && bindsItems(bs[i-1].run.text) {
+		if at < 0 || !kind(b) || led && bindsItems(bs[i-1].run.text) {
 			continue
 		}
 		for _, t := range b.listTexts() {
@@ -150,7 +171,7 @@ func bindsItems(lead string) bool {
 }
 
 // sectionNumber is what stands in front of a heading that is one of several.
-var sectionNumber = lazy(`^(?:(?i:section|article|chapter|rule|issue|optional step) [0-9]+(?:\.[0-9]+)*[.):]*|[A-Z][.)]|[0-9]+(?:\.[0-9]+)*[.):]|[0-9]+(?:\.[0-9]+)+) +`)
+var sectionNumber = lazy(`^(?:[^\pL\pN]+ )?(?:(?i:section|article|chapter|rule|issue|optional step) [0-9]+(?:\.[0-9]+)*[.):]*|[A-Z][.)]|[0-9]+(?:\.[0-9]+)*[.):]|[0-9]+(?:\.[0-9]+)+) +`)
 
 // ruleTitle reports whether a heading may name a policy: short, a name and no symbol.
 func ruleTitle(title string) bool {
@@ -327,15 +348,6 @@ var moved = lazy(`(?i)\b(?:has|have|was|were) (?:been )?moved to\b`)
 
 // informs are the words of a section that says that it holds no rules.
 var informs = lazy(`(?i)\bsection is (?:purely |only )?(?:informational|informative|non-normative)\b|\brules above (?:overrule|take precedence)`)
-
-// ruleName is the title of a policy: one of one or two words is told by its document.
-func (s *section) ruleName(title string) string {
-	title = s.qualifyTitle(title)
-	if len(strings.Fields(title)) < 3 && !strings.Contains(strings.ToLower(title), "polic") {
-		return s.doc.qualifyTitle(title, 3)
-	}
-	return title
-}
 
 func firstPart(title string) string {
 	head, _, _ := strings.Cut(title, " -- ")

@@ -38,7 +38,7 @@ func (s *section) readProcedure() []candidate {
 		e := s.readCourse()
 		c := candidate{kind: process, title: s.qualifyTitle(strings.TrimRight(title, "?: ")), score: scoreSigns + margin/2, programs: s.listPrograms(), owners: s.readOwners()}
 		if s.isRemedy() && !activity(title) {
-			c.title = capitalize(title) + " (" + clip(s.doc.displayName(), 60) + ")"
+			c.title = capitalize(title) + " (" + s.doc.shortName() + ")"
 		}
 		c.about, c.evidence = e.summarize(), []evidence{e}
 		return []candidate{c}
@@ -150,6 +150,11 @@ func (e evidence) summarize() string {
 	case n > 0 && standsAlone(firstOf(e.steps[0])):
 		return firstSentence(e.steps[0])
 	}
+	for _, q := range e.quote {
+		if about := aboutOfLead(q); about != "" {
+			return about
+		}
+	}
 	return ""
 }
 
@@ -212,12 +217,12 @@ func (s *section) qualifyTitle(title string) string {
 	if title == "" {
 		return capitalize(firstPart(s.doc.displayName()))
 	}
-	return s.doc.qualifyTitle(title, 2)
+	return s.doc.qualifyTitle(title)
 }
 
-// qualifyTitle tells a title by its document: one with less telling words than least, and one that speaks
+// qualifyTitle tells a title by its document: one with less than two telling words, and one that speaks
 // of "this".
-func (d *document) qualifyTitle(title string, least int) string {
+func (d *document) qualifyTitle(title string) string {
 	telling, points := 0, false // points to its document
 	for _, w := range words(title) {
 		points = points || in("this these", w)
@@ -227,16 +232,13 @@ func (d *document) qualifyTitle(title string, least int) string {
 			telling++
 		}
 	}
-	if name := firstPart(d.displayName()); (telling < least || points) && !sameName(name, title) && !strings.HasSuffix(title, ")") {
-		return title + " (" + clip(name, 50) + ")"
+	if name := d.shortName(); (telling < 2 || points) && !isGeneric(name) && !sameName(name, title) && !sameName(firstPart(d.displayName()), title) && !strings.HasSuffix(title, ")") {
+		return title + " (" + name + ")"
 	}
 	return title
 }
 
 var stepCount = lazy(`(?i) \([0-9]+ steps\)$`)
-
-// manyDocuments are so many that one heading of few words may stand in any of them.
-const manyDocuments = 8
 
 // count counts the elements of which is says so.
 func count[T any](items []T, is func(it T) bool) int {

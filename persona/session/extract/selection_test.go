@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -86,25 +87,33 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestTitleAmongMany: where many documents are read a heading of few words is told by its document, and
-// the atom that was made of it when there were few is known.
-func TestTitleAmongMany(t *testing.T) {
+// TestTitleAndItsDocument: a heading with two telling words is a title alone, one with a single word is told
+// by its document, in three words at most; an atom whose title has another name of it, or none, is known.
+func TestTitleAndItsDocument(t *testing.T) {
 	t.Parallel()
-	few := []string{"a.md", "# Paint\n\n## Mixing colors\n\n1. Open the tin.\n2. Stir it.\n\n## Mixing colors for old red boats\n\n1. Open the tin.\n2. Shake it.\n"}
-	e := drive(t, request(few...))
-	const long = "process Mixing colors for old red boats | 2 steps: Open the tin … Shake it | lines 10-11"
-	if d := cmp.Diff([]string{"process Mixing colors | 2 steps: Open the tin … Stir it | lines 5-6", long}, spoken(e)); d != "" {
-		t.Fatalf("few (-want +got):\n%s", d)
-	}
-	many := few
-	for i := range manyDocuments - 1 {
-		many = append(many, fmt.Sprintf("b%d.md", i), "# Boats\n\nBoats float.\n")
-	}
-	if d := cmp.Diff([]string{"process Mixing colors (Paint) | 2 steps: Open the tin … Stir it | lines 5-6", long}, spoken(drive(t, request(many...)))); d != "" {
-		t.Errorf("many (-want +got):\n%s", d)
-	}
-	if again := drive(t, after(t, request(many...), e.Atoms[0].Atom, e.Atoms[1].Atom)); len(again.Atoms) != 0 {
-		t.Errorf("again: got %q", spoken(again))
+	const two = "\n\n## Mixing colors\n\n1. Open the tin.\n2. Stir it.\n3. Close the tin.\n\n## Painting\n\n1. Open the tin.\n2. Take a brush.\n3. Close the tin.\n"
+	for _, c := range []struct{ path, title, want string }{
+		{"a.md", "Boat paint", "Boat paint"}, {"PAINT.md", "All that we know of paint", "Paint"}, {"old-boat_paint.md", "All that we know of paint", "old boat paint"},
+		{"boats/README.md", "All that we know of paint", "boats"}, {"README.md", "Paint of the boats and all else", "Paint"}, {"a-b-c-d.md", "All that we know of paint", "a b c"},
+	} {
+		r := request(c.path, "# "+c.title+two)
+		var got []string
+		var atoms []okf.Atom
+		for _, a := range drive(t, r).Atoms {
+			got, atoms = append(got, a.Atom.Title), append(atoms, a.Atom)
+		}
+		slices.Sort(got)
+		if d := cmp.Diff([]string{"Mixing colors", "Painting (" + c.want + ")"}, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.path, d)
+		}
+		for _, other := range []string{"", " (All that we know of paint…)"} {
+			for i, a := range atoms {
+				atoms[i] = parsed(t, "processes/other"+fmt.Sprint(i)+".md", regexp.MustCompile(`(?m)^id: .*$`).ReplaceAllString(regexp.MustCompile(`(?m)^(title: [^(\n]*?)(?: \(.*\))?$`).ReplaceAllString(string(a.Bytes()), "${1}"+other), "id: other"+fmt.Sprint(i)))
+			}
+			if again := drive(t, after(t, r, atoms...)); len(again.Atoms) != 0 {
+				t.Errorf("%s, told by %q: got %q again", c.path, other, spoken(again))
+			}
+		}
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 // numbered from one up. All of it is one procedure, and each step a part of it.
 func (s *section) readStages() []candidate {
 	title, how := howTo(s.subject())
-	if in("instructions steps procedure", strings.ToLower(title[strings.LastIndexByte(title, ' ')+1:])) {
+	told := in("instructions steps procedure", strings.ToLower(title[strings.LastIndexByte(title, ' ')+1:]))
+	if told {
 		title, how = howTo(s.doc.title)
 	}
 	var steps []*section
@@ -22,7 +23,7 @@ func (s *section) readStages() []candidate {
 			}
 		}
 	}
-	if len(steps) < 3 || !how && !activity(title) || !ruleTitle(title) || s.doc.decides || s.isAside() {
+	if len(steps) < 3 || !how && !told && !activity(title) || !ruleTitle(title) || s.doc.decides || s.isAside() {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: steps[0].line}
@@ -44,7 +45,7 @@ func (s *section) readStages() []candidate {
 			instructs++
 		}
 	}
-	if len(renderAll(e.passage, nil)) > maxPassage || instructs < len(steps) || 2*named < len(steps) {
+	if len(renderAll(e.passage, nil)) > maxPassage || instructs < len(steps) || !told && 2*named < len(steps) {
 		return nil
 	}
 	for _, x := range s.doc.sections {
@@ -63,4 +64,4 @@ func (s *section) isStage() bool {
 }
 
 // stage is the number in front of a heading that is a step.
-var stage = lazy(`^(?:(?i:step|part|phase|stage) )?([0-9]+)[.):]?[ :–—-]+`)
+var stage = lazy(`^(?:[^\pL\pN]+ )?(?:(?i:step|part|phase|stage) )?([0-9]+)[.):]?[ :–—-]+`)

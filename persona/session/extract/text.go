@@ -268,8 +268,8 @@ func describeBy(text string) string {
 // begin with what stands for another, as "This", "To do that, …" and "If it breaks, …", announces
 // nothing, and points to nothing above or below it.
 func standsAlone(sentence string) bool {
-	sentence = stripLabel(sentence)
-	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) || pointing().MatchString(sentence) {
+	sentence = aside().ReplaceAllString(stripLabel(sentence), "")
+	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, ";") || strings.HasSuffix(sentence, "?") || pronounFirst(sentence) && !expletive().MatchString(sentence) || pointing().MatchString(sentence) {
 		return false
 	}
 	if opening := strings.ToLower(sentence); sequels().MatchString(opening) || pointsAway(words(sentence)) {
@@ -281,13 +281,30 @@ func standsAlone(sentence string) bool {
 		return true
 	}
 	for _, w := range ws[1:] {
-		if in("it this that these those them they such", w) {
+		if in("it this that these those them they such so", w) {
 			return false
 		} else if in("a an the any each every your our", w) {
 			return true // what it stands for is named
 		}
 	}
 	return true
+}
+
+// aside is what stands in brackets, and expletive an "it" that stands for nothing.
+var aside, expletive = lazy(` \([^()]*\)`), lazy(`^It (?:is|'s|’s) (?:important|recommended|required|necessary|essential|forbidden|critical|best)\b`)
+
+// aboutOfLead is the sentence that leads up to a list or to commands, where it says by itself what they are for.
+func aboutOfLead(text string) string {
+	all := splitSentences(text)
+	if len(all) == 0 || !strings.HasSuffix(all[len(all)-1], ":") {
+		return ""
+	}
+	lead := stripLabel(strings.TrimRight(all[len(all)-1], ": "))
+	ws := words(lead)
+	if len(ws) < 6 || strings.HasSuffix(lead, "]") || !isCapitalized(lead) || !standsAlone(strings.Replace(lead, "following ", "", 1)) || in("must should may can will shall not are is be to by of for in on with from like as and or the a an", ws[len(ws)-1]) {
+		return ""
+	}
+	return clip(lead, maxDescription)
 }
 
 // sequels are the words that a sentence begins with which goes on from the one before it.
