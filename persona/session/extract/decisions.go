@@ -2,6 +2,7 @@ package extract
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 )
@@ -10,9 +11,9 @@ import (
 var numbered = lazy(`^(?i:(?:adr|decision|rfc|decision record|architecture decision record)?[ -]*#?\d{1,5}(?:[:.] +| [–—-] +)|adr[ -]*\d+ +|adr(?::| -) +|architecture decision record: *)`)
 
 // recordsDecision reports whether d records a decision: a document in a folder of decisions, or
-// one with the sections of an ADR.
+// one with the sections of an ADR. The README of a folder with a number is its record.
 func (d *document) recordsDecision() bool {
-	if d.isGuide() || d.isSample() || d.isForm() || d.foreign {
+	if d.isGuide() && strings.IndexAny(path.Base(path.Dir(d.path)), "0123456789") != 0 || d.isSample() || d.isForm() || d.foreign {
 		return false
 	}
 	return d.place == decisions && topicOf(d.stem()) != decisions || d.findDecision() != nil && d.hasFrame()

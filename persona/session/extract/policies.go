@@ -177,7 +177,7 @@ var sectionNumber = lazy(`^(?:[^\pL\pN]+ )?(?:(?i:section|article|chapter|rule|i
 func ruleTitle(title string) bool {
 	ws := strings.Fields(title)
 	return title != "" && len(ws) <= 12 && len(title) <= 90 && !strings.ContainsAny(title, "!;{}<>=[]|\\_$") && !strings.Contains(title, "://") &&
-		hasBalancedBrackets(title) && !(len(ws) == 1 && isIdentifier(title)) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
+		hasBalancedBrackets(title) && !(len(ws) == 1 && (isIdentifier(title) || !isCapitalized(title) && strings.ContainsAny(title, "-."))) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
 }
 
 // listPieces are the blocks of s that oblige, in order. A list is whole, with the paragraph
@@ -281,7 +281,7 @@ var asides = []struct {
 	{warned, strings.HasPrefix, "why |please |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|results|example|no longer|deprecated|legacy"},
 	{warned, strings.EqualFold, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisite|prerequisites|pre-requisites|before you begin|before you start"},
-	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|additional reading|additional readings|reading|materials|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|additional reading|additional readings|reading|materials|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|decision|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline|todo|to do|to-do"},

@@ -166,7 +166,8 @@ func canName(title string, code bool) bool {
 	case code && !isFilename(title):
 		return false
 	}
-	return !isLabel(title) && hasBalancedBrackets(title)
+	last := strings.ToLower(ws[len(ws)-1])
+	return !isLabel(title) && hasBalancedBrackets(title) && !strings.HasPrefix(title, "..") && !(len(ws) > 1 && in("to for with of by from", last))
 }
 
 func hasBalancedBrackets(s string) bool {
