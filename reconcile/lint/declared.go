@@ -29,7 +29,7 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 			stands[f.decl.Name.Name] = true
 		}
 		if d.ext != ".go" {
-			for w := range findRoutines(d.ext, d.now) {
+			for w := range byLastName(findRoutines(d.ext, d.now)) {
 				stands[w] = true
 			}
 		}

@@ -17,13 +17,14 @@ type routine struct {
 }
 
 var (
-	pythonDef = lazy(`^(\s*)(?:async\s+)?def\s+(\w+)\s*\(`)
-	braceDef  = lazy(`\b([A-Za-z_$][\w$]*)\s*(?:=\s*(?:async\s*)?|:\s*(?:async\s+)?function\s*)?\([^;]*\{\s*$`)
-	controls  = lazy(`^\s*\}?\s*(?:if|for|while|switch|catch|else|do|try|with|match|loop|foreach|using|lock)\b`)
+	pythonClass = lazy(`^(\s*)class\s+(\w+)`)
+	pythonDef   = lazy(`^(\s*)(?:async\s+)?def\s+(\w+)\s*\(`)
+	braceDef    = lazy(`\b([A-Za-z_$][\w$]*)\s*(?:=\s*(?:async\s*)?|:\s*(?:async\s+)?function\s*)?\([^;]*\{\s*$`)
+	controls    = lazy(`^\s*\}?\s*(?:if|for|while|switch|catch|else|do|try|with|match|loop|foreach|using|lock)\b`)
 )
 
-// findRoutines finds the functions of a file by indentation in Python, by braces
-// elsewhere.
+// findRoutines finds the functions of a file by indentation in Python, where a method's name
+// is CLASS.METHOD, and by braces elsewhere.
 func findRoutines(ext string, s side) map[string]routine {
 	switch {
 	case slices.Contains(pythonExts(), ext):
@@ -36,11 +37,20 @@ func findRoutines(ext string, s side) map[string]routine {
 
 func indentedRoutines(lines []string) map[string]routine {
 	out := map[string]routine{}
-	name, depth := "", 0
+	name, depth, class, top := "", 0, "", 0
 	for i, l := range lines {
 		text := strings.TrimSpace(l)
+		if m := pythonClass().FindStringSubmatch(l); m != nil {
+			name, class, top = "", m[2], len(m[1])
+			continue
+		}
 		if m := pythonDef().FindStringSubmatch(l); m != nil {
 			name, depth = m[2], len(m[1])
+			if class != "" && depth > top {
+				name = class + "." + name
+			} else {
+				class = ""
+			}
 			out[name] = routine{at: i + 1}
 			continue
 		}
@@ -95,6 +105,17 @@ func bracedRoutines(lines []string) map[string]routine {
 	return out
 }
 
+// lastName is the name of a method without its class.
+func lastName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+func byLastName(all map[string]routine) map[string][]routine {
+	out := map[string][]routine{}
+	for name, r := range all {
+		out[lastName(name)] = append(out[lastName(name)], r)
+	}
+	return out
+}
+
 var emptyBody = lazy(`^(?:pass|\.\.\.|return(?:\s+(?:None|null|nil|undefined|true|false|True|False|0|""|''|\[\]|\{\}))?;?|raise\s+NotImplemented\w*.*|throw\s+new\s+\w*Error\(.*|unimpl` + `emented!\(.*|to` + `do!\(.*|panic!\(.*|:|exit 0)$`)
 
 // bodiesByText does for other languages what a tree does for Go.
@@ -104,10 +125,14 @@ func bodiesByText(d *delta) []policy.Finding {
 		return nil
 	}
 	now := findRoutines(d.ext, d.now)
+	before, after := byLastName(was), byLastName(now)
 	var out []policy.Finding
 	for _, name := range slices.Sorted(maps.Keys(was)) {
 		old := was[name]
 		r, ok := now[name]
+		if last := lastName(name); !ok && len(before[last]) == 1 && len(after[last]) == 1 { // its class has another name
+			r, ok = after[last][0], true
+		}
 		if !ok {
 			continue
 		}
