@@ -50,7 +50,7 @@ func (t *tally) writeNotes() []session.Note {
 				countNoun(sections, "section"), countNoun(len(t.docs), "file"), t.describeEmitted(), t.known)})
 	}
 	quiet := t.listQuiet()
-	if n := len(quiet); n > 0 && len(t.docs) >= manyDocuments {
+	if n := len(quiet); n > 0 && len(t.kinds) > 0 && len(t.docs) >= manyDocuments { // else the first note says how many files were read
 		out = append(out, openNote(fmt.Sprintf("%s with %s read; %d of them said nothing to propose", countNoun(len(t.docs), "file"), countNoun(sections, "section"), n),
 			"Nothing was found in: "+strings.Join(quiet, ", ")+"."))
 	}
