@@ -17,11 +17,14 @@ var (
 	alert = lazy(`^([ \t]*(?:> ?)+)\[!(\w+)\][+-]?[ \t]*(.*)$`)
 	// mystNote is a note of MyST in a fence. It holds text and no code.
 	mystNote = lazy("^([ \t]*)(```+|~~~+)\\{(" + strings.ReplaceAll(rstNotes, " ", "|") + ")\\}[ \t]*(.*)$")
-	option   = lazy(`^[ \t]*:[\w-]+:`)
+	// tag is a container of MDX: <TabItem label="Tab">, <Tip>.
+	tag    = lazy(`^([ \t]*)<(/?)(Tabs|TabItem|TabPanel|Tab|CodeGroup|Steps|Step|Note|Warning|Tip|Info|Caution|Danger|Important|Callout|Admonition|Aside|Alert)\b([^<>]*)>[ \t]*(.*)$`)
+	tagEnd = lazy(`[ \t]*</[A-Z]\w*>$`)
+	option = lazy(`^[ \t]*:[\w-]+:`)
 )
 
 // layouts are the kinds that say how a page lays text out, and nothing of it.
-const layouts = "code-group tabs tab tab-set tab-item tabset panel-tabset raw v-pre steps columns column cols col row grid card cards center left right details admonition alert callout notice glossary"
+const layouts = "code-group codegroup tabs tab tabitem tabpanel step aside tab-set tab-item tabset panel-tabset raw v-pre steps columns column cols col row grid card cards center left right details admonition alert callout notice glossary"
 
 // labelOf is the label of a container, "" for one that has none.
 func labelOf(kind, title string) string {
@@ -75,6 +78,13 @@ func labelContainers(text string) string {
 			} else if k != nil {
 				lines[i] += labelOf(k[1]+k[2], k[3]+k[4])
 			}
+		} else if m := tag().FindStringSubmatch(l); m != nil {
+			lines[i] = m[1]
+			if m[2] == "" {
+				lines[i] += strings.TrimSpace(labelTag(m[3], m[4]) + " " + tagEnd().ReplaceAllString(m[5], ""))
+			} else {
+				lines[i] += m[5]
+			}
 		} else if m := setIn().FindStringSubmatch(l); m != nil {
 			lines[i] = m[1] + labelOf(m[2], m[3]+m[4])
 			pullOut(lines[i+1:], len(m[1])+4)
@@ -82,6 +92,39 @@ func labelContainers(text string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// labelTag is the label of a tag, whose attributes may say its kind and have a title, in their order.
+func labelTag(name, attributes string) string {
+	title, at := valueOf(attributes, "label title value")
+	if strings.EqualFold(title, name) {
+		title = ""
+	}
+	rest, kind := strings.Replace(attributes, title, "", 1), ""
+	for _, w := range words(rest) {
+		if in(rstNotes+" info", w) && !in(layouts, w) {
+			kind = w
+		}
+	}
+	if kind != "" && title != "" && strings.LastIndex(strings.ToLower(rest), kind) >= at {
+		return labelOf("", title+": "+kind)
+	}
+	return labelOf(cmp.Or(kind, name), title)
+}
+
+// valueOf is the value of the first of these attributes that a tag has, and where it stands.
+func valueOf(attributes, names string) (value string, at int) {
+	all := attribute().FindAllStringSubmatchIndex(attributes, -1)
+	for name := range strings.FieldsSeq(names) {
+		for _, m := range all {
+			if attributes[m[2]:m[3]] == name {
+				return attributes[m[4]:m[5]], m[4]
+			}
+		}
+	}
+	return "", 0
+}
+
+var attribute = lazy(`([\w-]+)=["']([^"']*)["']`)
 
 // labelNote is a note of Sphinx, whose text may begin on the line of its mark: behind the name of an
 // admonition stands its title.

@@ -325,9 +325,6 @@ func (d *document) appendBlocks(bs []block, n ast.Node, depth int) []block {
 		}
 	case *ast.HTMLBlock:
 		b.kind, b.run.text = raw, squeeze(html.UnescapeString(tags().ReplaceAllString(links().ReplaceAllString(strings.Join(d.codeLinesOf(n), "\n"), ""), "")))
-		if block := strings.Join(d.codeLinesOf(n), "\n"); tab().MatchString(block) {
-			b.run.text = squeeze(block)
-		}
 		if b.run.text == "" {
 			return bs
 		}

@@ -38,8 +38,8 @@
 // # What holds
 //
 //  1. No atom without a file and lines that say so, word for word: what it quotes
-//     stands in those lines, in their order, with marks of markdown taken off. Code keeps
-//     its marks; a link stays where it can be followed from the atom's file. A procedure is quoted whole, with the notes below its steps and the comments
+//     stands in those lines, in their order, with marks of markdown taken off, and what a
+//     generator of sites marks, as a warning or the file of some code, as a label in bold. Code keeps its marks; a link stays where it can be followed from the atom's file. A procedure is quoted whole, with the notes below its steps and the comments
 //     in its commands. An atom that fails this is left out, and a finding names it.
 //  2. One concept is one atom: the same name in several files is one atom with
 //     several sources, and where kinds disagree the plainest source decides. Of documents

@@ -104,13 +104,10 @@ func madeBySite(text []byte) (made string) {
 	return made
 }
 
-// tab is a tag of MDX whose label says for whom the text in it is.
-var tab = lazy(`<Tab\w*\s[^>]*=`)
-
 // stripTemplating returns a file without the templating around its text. Every line keeps its place,
 // filled up with blanks or with what it is called. Code keeps all of its bytes.
 func stripTemplating(text []byte) []byte {
-	if !slices.ContainsFunc([]string{"{", ":::", ")=", "import ", "[!", "!!!", "???", "==="}, func(mark string) bool { return bytes.Contains(text, []byte(mark)) }) {
+	if !slices.ContainsFunc([]string{"{", ":::", ")=", "import ", "[!", "!!!", "???", "===", "<"}, func(mark string) bool { return bytes.Contains(text, []byte(mark)) }) {
 		return text
 	}
 	text = []byte(labelContainers(string(text)))
@@ -153,7 +150,7 @@ func stripTemplating(text []byte) []byte {
 			open[name] = open[name][:n-1]
 			blank(begin[0], begin[1])
 			blank(m[0], m[1])
-			copy(out[begin[0]:begin[1]], labelOf(calledBy(string(text[begin[0]:begin[1]]), name)))
+			copy(out[begin[0]:begin[1]], labelTag(name, string(text[begin[5]:begin[1]])))
 		}
 	}
 	for _, m := range marker().FindAllIndex(text, -1) {
@@ -169,24 +166,6 @@ func stripTemplating(text []byte) []byte {
 	moveIn(out, text)
 	return out
 }
-
-// calledBy is the kind and the title of a shortcode that its words tell.
-func calledBy(tag, name string) (kind, title string) {
-	for _, w := range words(tag) {
-		if in(rstNotes, w) && !in(layouts, w) {
-			name = w
-		}
-	}
-	if m := called().FindStringSubmatch(tag); m != nil {
-		title = m[1]
-	}
-	if strings.EqualFold(name, title) {
-		title = ""
-	}
-	return name, title
-}
-
-var called = lazy(`\btitle="([^"]+)"`)
 
 // moveIn moves what stands behind blanked bytes at the beginning of a line to where the
 // line began: blanks there would make it code.

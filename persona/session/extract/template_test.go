@@ -30,7 +30,9 @@ func TestTemplatesAreNoText(t *testing.T) {
 		{"a version", "## Install the agent\n\n1. Download {{< param version >}} of it.\n2. Run it.\n", "", ""},
 		{"tabs of a generator", "## Install the agent\n\n{{% tab \"Linux\" %}}\n\n```sh\napt update\napt install agent\n```\n\n{{% /tab %}}\n", "", ""},
 		{"tabs of MDX", "## Install the agent\n\n<TabItem label=\"Linux\">\n\n```sh\napt update\napt install agent\n```\n\n</TabItem>\n", "Install the agent",
-			"\\<TabItem label=\"Linux\">[^a]\n\n```sh\napt update\napt install agent\n```"},
+			"**Linux:**[^a]\n\n```sh\napt update\napt install agent\n```"},
+		{"notes of MDX", "## Install the agent\n\n<Warning>Never as root.</Warning>\n\n<Callout type=\"tip\" title='Mind'>\nNot twice.\n</Callout>\n\n<Steps>\n\n1. Download it.\n2. Run it.\n\n</Steps>\n", "Install the agent",
+			"**Warning:** Never as root.[^a]\n\n**Tip: Mind:** Not twice.\n\n1. Download it.\n2. Run it."},
 		{"an include", "## Install the agent\n\n1. Download it.\n2. {% include steps.md %}\n", "", ""},
 		{"a shortcode in code", "## Install the agent\n\nFrom the root:\n\n```sh\nget {{% param vers %}}\nget all\n```\n", "", ""},
 		{"tabs of VitePress", "## Install the agent\n\n::: code-group\n\n```sh [apt]\napt update\napt install agent\n```\n\n```sh [dnf]\ndnf install agent\n```\n\n:::\n", "Install the agent",
@@ -47,6 +49,7 @@ func TestTemplatesAreNoText(t *testing.T) {
 			"> **Warning:** Never as root.[^a]\n\n1. Download it.\n2. Run it.\n\n   > **Tip: Mind:** Not twice."},
 		{"attributes of Pandoc", "## Install the agent\n\n::: {.callout-warning}\nNever as root.\n:::\n\n1. Download it.\n2. Run it.\n", "Install the agent", "**Warning:** Never as root.[^a]\n\n1. Download it.\n2. Run it."},
 		{"a word and its kind", "## Install the agent\n\n{{% notice warning %}}\nNever as root.\n{{% /notice %}}\n\n1. Download it.\n2. Run it.\n", "Install the agent", "**Warning:** Never as root.[^a]\n\n1. Download it.\n2. Run it."},
+		{"a title before the kind", "## Install the agent\n\n{{< alert title=\"Mind\" color=\"warning\" >}}Never as root.{{< /alert >}}\n\n1. Download it.\n2. Run it.\n", "Install the agent", "**Mind: warning:** Never as root.[^a]\n\n1. Download it.\n2. Run it."},
 		{"marks in code", "## Install the agent\n\n1. Download it.\n2. Write it:\n\n```\n::: tip\n!!! note\n> [!TIP]\n```\n", "Install the agent", "1. Download it.[^a]\n2. Write it:\n\n```\n::: tip\n!!! note\n> [!TIP]\n```"},
 		{"a subject", "# Glossary\n\nAgent\n: {{< tooltip id=\"agent\" >}} collects what a host tells.\n", "", ""},
 	} {
@@ -79,7 +82,7 @@ func TestLinksNamedByTheirTarget(t *testing.T) {
 // FuzzUnwrapped: no line moves, and none gets a letter or changes their order.
 func FuzzUnwrapped(f *testing.F) {
 	f.Add("{{< a >}}x{{< /a >}}\n```\n{{< b >}}\n```\n:::tip\nimport a from 'b'\n{: .x}\n# A {#a}\n")
-	f.Add("!!! tip \"A\"\n    b\n=== \"C\"\n\td\n> [!NOTE]- e\n> f\n::: {.x} g\n```{seealso} h\n:i: j\nk\n```\n{{% note \"l\" %}}m{{% /note %}}\n")
+	f.Add("!!! tip \"A\"\n    b\n=== \"C\"\n\td\n> [!NOTE]- e\n> f\n::: {.x} g\n```{seealso} h\n:i: j\nk\n```\n{{% note \"l\" %}}m{{% /note %}}\n<Tip title='n' type=\"o\">p</Tip>\n</Tabs>q\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		got := string(stripTemplating([]byte(text)))
 		is, was := strings.Split(got, "\n"), strings.Split(text, "\n")
