@@ -50,12 +50,15 @@ func labelOf(kind, title string) string {
 func labelContainers(text string) string {
 	lines := strings.Split(text, "\n")
 	fence := ""
-	for i, l := range lines {
-		l = strings.TrimRight(lines[i], " \t\r")
+	for i := range lines {
+		l := strings.TrimRight(lines[i], " \t\r") // as pullOut may have left it
 		if fence != "" {
 			if endsFence(l, fence) {
 				fence = ""
 			}
+			continue
+		}
+		if mark := strings.TrimLeft(l, " \t>"); mark == "" || !strings.ContainsAny(mark[:1], ":!?=[<`~") {
 			continue
 		}
 		if m := mystNote().FindStringSubmatch(l); m != nil {
