@@ -14,12 +14,12 @@ var readmes = []string{"README.md", "README.rst", "README.markdown", "readme.md"
 // manuals are the folders for the documents of a product.
 const manuals = "doc docs documentation site website www manual guide guides reference references howto tutorials examples"
 
-// installing and using are the pages, at the top of such a folder, for those who install a product and
+// installing and using are the pages, at the top of such a folder or a folder below it, for those who install a product and
 // for those who use it.
 var (
-	top        = "(?i)^(?:[^/]+/)?_?(?:" + strings.ReplaceAll(manuals, " ", "|") + ")/(?:[^/]+/)?"
+	top        = "(?i)(?:^|/)_?(?:" + strings.ReplaceAll(manuals, " ", "|") + ")/(?:[^/]+/)?"
 	installing = lazy(top + `(?:install(?:ation|ing)?|quick[-_]?start|getting[-_]started)[/.]`)
-	using      = lazy(top + `(?:users?|user[-_]?guide|usage|using|tutorials?|operator-manual|manpage|cookbook|beginners?(?:[-_]guide)?|common[-_](?:issues|tasks)|tips-and-tricks|configuration|configuring)[/.]`)
+	using      = lazy(top + `(?:users?|(?:user[-_]?)?guide|faq|integrations?|usage|using|tutorials?|operator-manual|manpage|cookbook|beginners?(?:[-_]guide)?|common[-_](?:issues|tasks)|tips-and-tricks|configuration|configuring)[/.]`)
 )
 
 // hasProduct reports whether a repository holds a product that others install or import: its
