@@ -14,7 +14,7 @@ func (s *section) readProcedure() []candidate {
 	if title == "" || s.isStage() || s.isIntroduction() && len(s.doc.sections) > 3 || s.nearestTopic() == glossary || s.doc.decides || s.doc.isOfDuties() || s.isAside() || !ruleTitle(title) || s.code && !how {
 		return nil
 	}
-	named := how || activity(title) || namesAffair(title)
+	named := how || activity(title) || namesAffair(title) || s.ordersSteps()
 	if !named && isBoilerplate(title) && !s.isRemedy() {
 		return nil
 	}
@@ -31,18 +31,29 @@ func (s *section) readProcedure() []candidate {
 	if !s.isRemedy() && !t.stepped && t.acts < 3 && t.commands == 0 && (!named || !t.tellsOrder()) {
 		return nil // what is there, and how one sees it
 	}
-	if other, margin := t.weighSigns(); t.all+t.code < 2 && !s.isRemedy() || t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.isRemedy() && t.orders > 0) || margin < 0 || margin-other < plainly+2 {
+	if other, margin := t.weighSigns(); t.all+t.code < 2 && !s.isRemedy() || t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.isRemedy() && t.orders > 0) || !s.ordersSteps() && (margin < 0 || margin-other < plainly+2) {
 		s.torn = s.torn || t.orders > 0 && margin > -doubt
 		return nil
 	} else {
 		e := s.readCourse()
 		c := candidate{kind: process, title: s.qualifyTitle(strings.TrimRight(title, "?: ")), score: scoreSigns + margin/2, programs: s.listPrograms(), owners: s.readOwners()}
+		if s.ordersSteps() {
+			c.score = scoreProcess
+		}
 		if s.isRemedy() && !activity(title) {
 			c.title = capitalize(title) + " (" + s.doc.shortName() + ")"
 		}
 		c.about, c.evidence = e.summarize(), []evidence{e}
 		return []candidate{c}
 	}
+}
+
+// stepsOrdered finds what says that the steps below it have to be taken.
+var stepsOrdered = lazy(`(?i)\b(?:the )?(?:following|below|these) steps (?:must|have to|need to|should|are to) be (?:executed|completed|performed|taken|followed|done)\b`)
+
+// ordersSteps reports whether s says that the steps that it lists have to be taken.
+func (s *section) ordersSteps() bool {
+	return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == paragraph && stepsOrdered().MatchString(b.run.text) })
 }
 
 // readCourse is all that s says, with what names it: its opening, its steps, its commands.

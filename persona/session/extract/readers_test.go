@@ -349,6 +349,8 @@ func TestReaders(t *testing.T) {
 			[]string{"policy Boats | The format MUST NOT change. | lines 3-6"}},
 		{"what was, is meant or believed", "GOVERNANCE.md", "# X\n\n## Election results\n\nMembers must thank the chair.\n\n## Objectives\n\nMembers must row fast.\n\n## Change\n\nWe believe that all members will work with us.\n\n### The members of the club must\n\nBoats are red.\n", nil},
 		{"a sentence that ends with what it speaks of", "CONTRIBUTING.md", "# X\n\n## Boats\n\nTea is in the boat. Members must not drink it.\n", []string{"policy Boats (X) |  | line 5"}},
+		{"a checklist whose steps have to be taken", "RELEASING.md", "# Releasing\n\nBoats are sold in May.\n\n## Checklist\n\nMembers must take care. The shore lead must be asked before. Nobody must hurry.\n\nThe following steps must be completed by the shore lead:\n\n- Ensure that the boat is dry. Two members must approve it.\n- Paint its name. It must be short.\n- Lock the gate. The key must go to the desk.\n- Call the buyer. Nobody must be late.\n",
+			[]string{"process Checklist (Releasing) | Members must take care. | lines 7-14"}},
 		{"duties in order", "charter.md", "# Council\n\nText.\n\n## Charter\n\n1. Set the price of all boats.\n2. Approve the name of each boat.\n3. Keep the gate in order.\n", nil},
 		{"how to write to somebody", "charter.md", "# Council\n\nText.\n\n## Getting in touch\n\n1. Send a card to the desk.\n2. Open the gate.\n3. Call the chair.\n", nil},
 		{"what is responsible in a heading alone", "a.md", "# Boats\n\n## Responsibilities of the wardens\n\nThe jetty has many gates and lamps.\n", nil},

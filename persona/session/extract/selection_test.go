@@ -48,7 +48,7 @@ func TestPagesOfAManual(t *testing.T) {
 		rules int
 	}{
 		{"docs/install.md docs/user/paint.md", 0}, {"docs/getting_started.md docs/source/tutorials/paint.md", 0},
-		{"docs/usage/paint.md", 1}, {"docs/install.md", 1}, {"teams/install.md docs/usage/paint.md", 2}, {"docs/install.md teams/usage/paint.md", 2},
+		{"site/src/latest/docs/install.md site/src/latest/docs/guide.md", 0}, {"docs/usage/paint.md", 1}, {"docs/install.md", 1}, {"teams/install.md docs/usage/paint.md", 2}, {"docs/install.md teams/usage/paint.md", 2},
 		{"docs/boats/red/install.md docs/usage/paint.md", 2}, {"docs/user/paint.md", 0}, {"docs/cookbook.md docs/install.md", 0}, {"docs/configuration/paint.md docs/install.md", 0},
 		{"guides/installing.md guides/beginners-guide.md references/paint.md", 0}, {"guides/installing.md guides/common-issues.md howto/paint.md", 0},
 		{"content/docs/install.md content/docs/user/paint.md", 0}, {"docs/install.md docs/user/paint.md docs-next/paint.md", 0}, {"docs/install.md docs/user/paint.md docs/releases/upgrading/paint.md", 0},
