@@ -129,7 +129,7 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 		if d.isOfTeam() || !(product && d.isManual()) && !forUsers().MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference() {
 			continue
 		}
-		d.found = slices.DeleteFunc(d.found, func(c candidate) bool { return c.kind == process || c.kind == policyAtom })
+		d.found = slices.DeleteFunc(d.found, func(c candidate) bool { return c.kind == process || c.kind == policyAtom || c.kind == system })
 		for _, s := range d.sections {
 			s.torn = false
 		}
