@@ -174,7 +174,7 @@ func holdOutput(ts *testscript.TestScript, args []string, stdout string) {
 }
 
 // TestOutputSchema: the schema refuses a key that no verb prints, another type and a verb it lacks,
-// so that what passes says something; and each thing has one name in it.
+// so that what passes says something; and the way out of a finding has one name in it.
 func TestOutputSchema(t *testing.T) {
 	t.Parallel()
 	o := outputs()
@@ -197,6 +197,9 @@ func TestOutputSchema(t *testing.T) {
 		eachKey(o.all.Defs[name], func(key string) {
 			if strings.ToLower(key) != key || strings.Contains(key, "-") {
 				t.Errorf("%s: the key %q; write lower case words with _ between them", name, key)
+			}
+			if slices.Contains([]string{"hint", "way", "way_out", "remedy"}, key) {
+				t.Errorf("%s: the key %q; the way out of a finding is called fix", name, key)
 			}
 		})
 	}

@@ -118,7 +118,7 @@ func (r *resolver) setRole() {
 	}
 	if role == "" {
 		if role = r.impliedRole(); role == "" {
-			r.refuse("role-missing", "name one: "+roleNames(Roles()), "no role, and none follows from the call")
+			r.refuse("role-missing", "name one with --contract-role: "+roleNames(Roles()), "no contract role, and none follows from the call")
 			return
 		}
 	}

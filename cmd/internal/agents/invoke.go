@@ -217,7 +217,7 @@ func newInvocation(w *workspace.Clone, c *cli.Context, call contract.Call) (drai
 	case inv.Sessions > 1:
 		return o, inv, verb.Usage("agent run: --fan-out is for sessions without a task; a task has one proposal")
 	case call.WorkRole != "":
-		return o, inv, verb.Usage("agent run: --role: the task names its role; odd task edit %s --contract-role changes it", o.Task)
+		return o, inv, verb.Usage("agent run: --role: the task names its role; odd task edit %s --role changes it", o.Task)
 	}
 	return o, inv, nil
 }

@@ -74,15 +74,15 @@ func CheckVerb(env console.Env) *cli.Command {
 // checkShapes tells what --json prints, a list of keys a line.
 const checkShapes = "--json prints one object, and no list in it is null:\n" +
 	"  of a bundle   status conformant atoms errors warnings notes findings\n" +
-	"    findings    code severity path line message hint\n" +
+	"    findings    code severity path line message fix\n" +
 	"  of --canon    status scanned documents errors warnings references findings\n" +
 	"    references  found external placeholder prose dead allowed\n" +
 	"    findings    rule_id severity location occurrence message\n" +
 	"    location    path line\n" +
 	"  of history    status commits machines rows findings acknowledged\n" +
-	"    rows        invariant name evidence recomputed attested way unit checked\n" +
-	"    findings    invariant commit path line message way also\n" +
-	"status is OK with exit 0, FINDINGS with exit 1. hint and way say what to do."
+	"    rows        invariant name evidence recomputed attested fix unit checked\n" +
+	"    findings    invariant commit path line message fix also\n" +
+	"status is OK with exit 0, FINDINGS with exit 1. fix says what to do."
 
 type checkOptions struct {
 	src           workspace.Source
@@ -137,14 +137,14 @@ func runCheck(c *cli.Context, env console.Env) error {
 	if err != nil {
 		return err
 	}
-	if b.Top == "" && !b.Named && b.Rev == "" && b.Graph.Len() == 0 {
-		return fmt.Errorf("check: %s: no atom is here (markdown file with a type), and no odd.toml; run odd init, or name the folder of the atoms", b.Root)
-	}
 	found, err := findProblems(c.Context, b, env, o)
 	if err != nil {
 		return err
 	}
 	r := checkResult(b.Graph, found)
+	if b.Graph.Len() == 0 && r.Status == "OK" && b.Rev == "" && (b.Named || b.Top == "") {
+		return verb.Refuse("no-atoms", "check: %s: no atom is here (markdown file with a type); name the folder of the atoms, or run odd init", b.Root)
+	}
 	err = report.Print(env, o.format, r, okfRules(), locateProblems(b, env, r.Findings, o.notes))
 	if o.format != report.JSON {
 		console.Talk(env, "%s", r.summaryLine(o.notes))
