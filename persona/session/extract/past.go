@@ -100,7 +100,7 @@ func (d *document) isForm() bool {
 }
 
 // blankOf is a place that is to be filled in: a placeholder in brackets, a note on what to write, dots.
-var blankOf = lazy(`(?m)\{[A-Za-z][^{}\n]*\}|\[[A-Za-z][^\]\n]*\](?:[^(\[:]|$)|<[A-Za-z][^<>\n=/]* [^<>\n=]*>|<!--|\b(?:(?i:todo|tbd)|XXX|YYYY|NNNN)\b|_{3,}|(?:\.\.\.|…)$`)
+var blankOf = lazy(`(?m)\{[A-Za-z][^{}\n]*\}|\[[A-Za-z][^\]\n]*\](?:[^(\[:]|$)|<[A-Za-z][^<>\n=/]* [^<>\n=]*>|<!--|\b(?:(?i:todo|tbd)|X{3}|YYYY|NNNN)\b|_{3,}|(?:\.\.\.|…)$`)
 
 // event is a folder with a year and another word in its name, as that of a vote or a conference.
 var event = lazy(`(?:^|/)(?:(?:19|20)[0-9]{2}[-_][A-Za-z]|[^/]*[A-Za-z][-_](?:19|20)[0-9]{2}(?:[-_/]|$))`)
