@@ -29,7 +29,7 @@
 //	 2. Files (Landlock). Below Desk, and in what Write names, everything; elsewhere nothing can be
 //	    written but /dev/null and its like. Read are the system's folders, the
 //	    folders of PATH with their libraries, what Desk borrows and what Read names. Nothing
-//	    else can be opened: not the user's home, not the repository, not odd's own
+//	    else can be opened, by a link that the program made neither: not the user's home, not the repository, not odd's own
 //	    files in the git directory.
 //	 3. Processes. From Landlock's third year on (ABI 6) no signal reaches a process outside; memory,
 //	    environment and open files of other processes are out of reach with any ABI.

@@ -126,7 +126,8 @@ func TestMemoryOfMany(t *testing.T) {
 }
 
 // TestHiddenProgram: a program in a hidden place does not start, and the error says so and what
-// to do. One beside the user's home or a secret starts, and cannot read what lies beside it.
+// to do. One beside the user's home or a secret starts, and cannot read what lies beside it. A link that the agent
+// can make starts no program of the user's.
 func TestHiddenProgram(t *testing.T) {
 	t.Parallel()
 	c := held()
@@ -151,5 +152,13 @@ func TestHiddenProgram(t *testing.T) {
 		if got := said(err); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", name, got, want)
 		}
+	}
+	p := sh(desk(t), "")
+	p.Argv = []string{"./check"}
+	if err := os.Symlink(write("ann/deploy", "#!/bin/sh\ncat $0\n"), filepath.Join(p.Desk.Tree, "check")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context(), p); !strings.Contains(said(err), "not a link to it") {
+		t.Errorf("a link in the agent's own files to a program of the user's: %q", said(err))
 	}
 }

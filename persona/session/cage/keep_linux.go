@@ -62,7 +62,7 @@ func hiddenProgram(err error, path string, open []string) error {
 	if !errors.As(err, &never) || !strings.Contains(never.Error(), unix.EACCES.Error()) || at == "" || slices.ContainsFunc(open, func(dir string) bool { return isWithin(dir, at) }) {
 		return err
 	}
-	return &NotStarted{fmt.Errorf("%w: it lies in a place that is hidden from agents; move the program to another folder, such as ~/bin", never.Err)}
+	return &NotStarted{fmt.Errorf("%w: it lies in a place that is hidden from agents; move the program to another folder, such as ~/bin, and name it there, not a link to it", never.Err)}
 }
 
 var errLacking = errors.New("the kernel has no such thing")

@@ -75,7 +75,11 @@ func (c Cage) listPlaces(p Program, path string) (read, write []string) {
 			read = append(read, r)
 		}
 	}
-	programs := []string{filepath.Dir(path), filepath.Dir(resolveLinks(path))}
+	programs, target := []string{filepath.Dir(path)}, ""
+	if !liesIn(write, path) {
+		target = resolveLinks(path)
+		programs = append(programs, filepath.Dir(target))
+	}
 	for _, kv := range p.Env {
 		switch name, value, _ := strings.Cut(kv, "="); name {
 		case "PATH":
@@ -85,6 +89,9 @@ func (c Cage) listPlaces(p Program, path string) (read, write []string) {
 		}
 	}
 	for _, dir := range programs {
+		if liesIn(write, dir) {
+			continue // open already
+		}
 		for _, at := range toolchainDirs(dir) {
 			if !overlapsAny(hidden, at) && !isWithin(at, home) {
 				read = append(read, at)
@@ -92,10 +99,10 @@ func (c Cage) listPlaces(p Program, path string) (read, write []string) {
 		}
 	}
 	// A program beside the user's home, or beside a secret, is opened without its folder.
-	if at := resolveLinks(path); !overlapsAny(hidden, at) {
-		within := func(dir string) bool { return isWithin(dir, at) }
-		if at != "" && !slices.ContainsFunc(slices.Concat(read, write), within) {
-			read = append(read, at)
+	if target != "" && !overlapsAny(hidden, target) {
+		within := func(dir string) bool { return isWithin(dir, target) }
+		if !slices.ContainsFunc(slices.Concat(read, write), within) {
+			read = append(read, target)
 		}
 	}
 	slices.Sort(read)
@@ -140,6 +147,18 @@ func (c Cage) hiddenPlaces() []string {
 // overlapsAny reports a path that is, lies in or holds one of the places.
 func overlapsAny(places []string, at string) bool {
 	return slices.ContainsFunc(places, func(p string) bool { return isWithin(at, p) || isWithin(p, at) })
+}
+
+// liesIn reports a path that lies by its own name in one of the places, which have no links. A program
+// that may write there chooses where a link at that path leads.
+func liesIn(places []string, at string) bool {
+	within := func(dir string) bool { return isWithin(dir, resolveLinks(at)) }
+	for ; filepath.IsAbs(at) && at != filepath.Dir(at); at = filepath.Dir(at) {
+		if slices.ContainsFunc(places, within) {
+			return true
+		}
+	}
+	return false
 }
 
 // isWithin reports that at is dir or lies in it; an empty path lies nowhere.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/odd-cli/odd/persona/session"
@@ -45,6 +46,48 @@ func TestPlaces(t *testing.T) {
 	for place, want := range map[string]bool{"home/secret": true, "home/secret/x": true, "home": true, "": true, "innocent": true, "home/notes": false, "home/secrets": false, "drop": false} {
 		if got := c.Opens(at(place)); got != want {
 			t.Errorf("Opens(%q) = %v", place, got)
+		}
+	}
+}
+
+// TestLinkedPrograms: where a link leads that lies in a place the program may write is not opened, neither the
+// file nor its folder, by whichever name the place is reached.
+func TestLinkedPrograms(t *testing.T) {
+	t.Parallel()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(p string) string { return filepath.Join(top, p) }
+	for _, dir := range []string{"home/other/bin", "home/other/lib", "opt/bin", "desk/tree/in", "desk/cache"} {
+		if err := os.MkdirAll(at(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"home/deploy", "home/other/deploy", "home/other/bin/deploy", "desk/tree/own"} {
+		if err := os.WriteFile(at(file), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{
+		"desk/tree/file": "home/deploy", "desk/tree/in/deep": "home/other/deploy", "desk/tree/bin": "home/other/bin", "desk/tree/twice": "desk/tree/file",
+		"desk/cache/mod": "home/other", "opt/bin/agent": "home/other/deploy", "opt/desk": "desk",
+	} {
+		if err := os.Symlink(at(to), at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ path, env, want string }{
+		{path: "desk/tree/file"}, {path: "desk/tree/in/deep"}, {path: "desk/tree/bin/deploy"}, {path: "desk/tree/twice"}, {path: "desk/tree/own"},
+		{path: "opt/desk/tree/file"}, {path: "opt/desk/tree/bin/deploy"}, {path: "desk/tree/none"},
+		{path: "desk/tree/own", env: "GOMODCACHE=" + at("desk/cache/mod")}, {path: "desk/tree/own", env: "PATH=" + at("desk/tree/bin")},
+		{path: "opt/bin/agent", want: "home/other opt/bin"}, {path: "home/deploy", want: "home/deploy"},
+	} {
+		p := Program{Desk: session.Desk{Tree: at("desk/tree"), Cache: at("desk/cache")}, Env: []string{c.env}}
+		read, _ := Cage{Home: at("home")}.listPlaces(p, at(c.path))
+		read = slices.DeleteFunc(read, func(r string) bool { return slices.Contains(systemPlaces(), r) })
+		if got := strings.ReplaceAll(strings.Join(read, " "), top+"/", ""); got != c.want {
+			t.Errorf("%s %s: reads %q, want %q", c.path, c.env, got, c.want)
 		}
 	}
 }
