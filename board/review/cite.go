@@ -67,14 +67,20 @@ const InAtom = -1
 
 // Repeats returns for each citation where a reader has its text already: InAtom, or the index of the first citation with
 // the same text, which is its own for one that repeats nothing. In the atom is a text that one of its quotes is all of,
-// and every text of an atom whose quotes are the citations in their order. Spaces and list markers do not count.
-func Repeats(body []byte, texts []Citation) []int {
+// and every text of an atom whose quotes are the citations in their order. How much space is between two words, which
+// marker an item of a list has and the atom's references to its sources do not count, nor the bullet of an item that is
+// quoted alone.
+func Repeats(body []byte, sources []okf.Source, texts []Citation) []int {
+	var marks []string
+	for _, s := range sources {
+		marks = append(marks, "[^"+s.ID+"]")
+	}
 	var said, cited string
 	first, quote := map[string]int{}, ""
 	for line := range strings.Lines(string(body) + "\n\n") {
 		words, quoted := strings.CutPrefix(line, ">")
 		if quoted {
-			quote += bareWords(footnote.ReplaceAllString(words, ""))
+			quote += bareWords(words, marks)
 			continue
 		}
 		first[quote] = InAtom
@@ -84,7 +90,10 @@ func Repeats(body []byte, texts []Citation) []int {
 	for i, c := range texts {
 		words := ""
 		for _, line := range c.Lines {
-			words += bareWords(line)
+			words += bareWords(line, nil)
+		}
+		if item, is := strings.CutPrefix(words, "\n"); is && item != "" && first[item] == InAtom && bullet.MatchString(c.Lines[0]) {
+			first[words] = InAtom
 		}
 		if _, known := first[words]; !known || words == "" {
 			first[words] = i
@@ -97,9 +106,24 @@ func Repeats(body []byte, texts []Citation) []int {
 	return out
 }
 
-// bareWords returns a line without spaces and list markers.
-func bareWords(line string) string {
-	return strings.Join(strings.Fields(listMarker.ReplaceAllString(line, "")), "")
+// bareWords returns the words of a line with a blank before each, but for the colon that begins a definition below its
+// term, and one sign for every list marker. It leaves out marks that a word ends in.
+func bareWords(line string, marks []string) (out string) {
+	if marker := listMarker.FindString(line); marker != "" {
+		line, out = line[len(marker):], "\n"
+	}
+	if rest, defines := strings.CutPrefix(line, ": "); defines {
+		line, out = rest, ":"
+	}
+	for word := range strings.FieldsSeq(line) {
+		for _, mark := range marks {
+			word = strings.TrimSuffix(word, mark)
+		}
+		if word != "" {
+			out += " " + word
+		}
+	}
+	return out
 }
 
 // provenance are the lines below sources and generated of front matter that have no room for words.
@@ -136,6 +160,6 @@ func (a Atom) WithoutProvenance() string {
 
 var (
 	lineAnchor = regexp.MustCompile(`^#L\d+(?:-L\d+)?\)\n?$`)
-	footnote   = regexp.MustCompile(`\[\^[^\]]+\]`)
+	bullet     = regexp.MustCompile(`^\s*[-*+]\s`)
 	listMarker = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s`)
 )

@@ -31,6 +31,7 @@ func TestHeadingAbove(t *testing.T) {
 func TestRepeats(t *testing.T) {
 	stop := Citation{Lines: []string{"1. Stop it.", "", "   `rm -x`"}}
 	other, none := Citation{Lines: []string{"So it is."}}, Citation{Missing: "it is no file"}
+	cited := func(lines ...string) Citation { return Citation{Lines: lines} }
 	const atom = InAtom
 	for _, c := range []struct {
 		body  string
@@ -39,19 +40,35 @@ func TestRepeats(t *testing.T) {
 	}{
 		{"> 1. Stop it.[^a]\n>\n>    `rm -x`\n", []Citation{stop}, []int{atom}},
 		{"> * Stop it.\n>\n> `rm -x`\n", []Citation{stop}, []int{atom}},
-		{"> Stop it.\n", []Citation{stop}, []int{0}}, // something is left out
-		{"> Stop it.\n> `rm x`\n", []Citation{stop}, []int{0}},
-		{"> Stop it.\n> `rm -x`\n> So it is.\n", []Citation{stop}, []int{0}},
+		{"> 1. Stop it.\n", []Citation{stop}, []int{0}}, // something is left out
+		{"> 1. Stop it.\n> `rm x`\n", []Citation{stop}, []int{0}},
+		{"> 1. Stop it.\n> `rm -x`\n> So it is.\n", []Citation{stop}, []int{0}},
 		{"Stop it. `rm -x`\n", []Citation{stop}, []int{0}}, // nothing is quoted
 		{"Stop it. `rm -x`\n", []Citation{none, stop, other, stop, none}, []int{0, 1, 2, 1, 4}},
-		{"> Stop it.\n> `rm -x`\n", []Citation{stop, stop}, []int{atom, atom}},
-		{"> Stop it.\n> `rm -x`\n", []Citation{stop, other, stop}, []int{atom, 1, atom}},
-		{"> Stop it.\n> `rm -x`\n\n> Stop it.\n> `rm -x`\n", []Citation{stop, stop}, []int{atom, atom}},
-		{"> Stop it.\n> `rm -x`\n\n> So it is, now.\n", []Citation{stop, other}, []int{atom, 1}},
-		{"> Stop it.\n> `rm -x`\n> So it is.\n", []Citation{stop, other, none}, []int{atom, atom, atom}},
-		{"> So it is.\n> Stop it.\n> `rm -x`\n", []Citation{stop, other}, []int{0, 1}}, // in another order
+		{"> 1. Stop it.\n> `rm -x`\n", []Citation{stop, stop}, []int{atom, atom}},
+		{"> 1. Stop it.\n> `rm -x`\n", []Citation{stop, other, stop}, []int{atom, 1, atom}},
+		{"> 1. Stop it.\n> `rm -x`\n\n> 1. Stop it.\n> `rm -x`\n", []Citation{stop, stop}, []int{atom, atom}},
+		{"> 1. Stop it.\n> `rm -x`\n\n> So it is, now.\n", []Citation{stop, other}, []int{atom, 1}},
+		{"> 1. Stop it.\n> `rm -x`\n> So it is.\n", []Citation{stop, other, none}, []int{atom, atom, atom}},
+		{"> So it is.\n> 1. Stop it.\n> `rm -x`\n", []Citation{stop, other}, []int{0, 1}}, // in another order
+		{"> Never sail[^unless the wind is below six] at night.\n", []Citation{cited("Never sail at night.")}, []int{0}},
+		{"> Never sail[^b c] at night.\n", []Citation{cited("Never sail at night.")}, []int{0}}, // no reference has a blank
+		{"> Never sail[^z] at night.\n", []Citation{cited("Never sail at night.")}, []int{0}},
+		{"> Never[^a] sail at\n>  night.[^a]\n", []Citation{cited("Never sail at night.")}, []int{atom}},
+		{"> now[^a]here\n", []Citation{cited("nowhere")}, []int{0}},
+		{"> Keel: a fin.[^a]\n", []Citation{cited("Keel", ": a fin.")}, []int{atom}}, // a definition below its term
+		{"> **Keel**: a fin.[^a]\n", []Citation{cited("- **Keel**: a fin.")}, []int{atom}},
+		{"> - a fin.[^a]\n", []Citation{cited("a fin.")}, []int{0}},
+		{"", []Citation{cited("- ")}, []int{0}},
+		{"> now here\n", []Citation{cited("nowhere")}, []int{0}},
+		{"> now\n> here\n", []Citation{cited("nowhere")}, []int{0}},
+		{"> now\n\n> here\n", []Citation{cited("nowhere")}, []int{0}},
+		{"> now\n\n> here\n", []Citation{cited("now"), cited("here")}, []int{atom, atom}},
+		{"> 3. more than one light\n", []Citation{cited("more than one light")}, []int{0}},
+		{"> more than one light\n", []Citation{cited("3. more than one light")}, []int{0}},
+		{"> show more than\n> 3. lights\n", []Citation{cited("show more than", "lights")}, []int{0}},
 	} {
-		if got := Repeats([]byte(c.body), c.texts); !slices.Equal(got, c.want) {
+		if got := Repeats([]byte(c.body), []okf.Source{{ID: "a"}, {ID: "b c"}}, c.texts); !slices.Equal(got, c.want) {
 			t.Errorf("Repeats(%q, %v) = %v, want %v", c.body, c.texts, got, c.want)
 		}
 	}

@@ -97,7 +97,7 @@ func atomBeside(r *repo.Repo, a review.Atom, texts []review.Citation) string {
 	if a.At.Base == "" {
 		shown = a.Body()
 	}
-	repeats := review.Repeats(shown, texts)
+	repeats := review.Repeats(shown, a.Sources, texts)
 	for i, c := range texts {
 		under := ""
 		if c.Heading != "" {
