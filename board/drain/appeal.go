@@ -18,7 +18,7 @@ import (
 func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) []gate.Proposal {
 	name := p.run.proposalsPath()
 	file, done, err := b.AppendAll(p.own[name], ps, max(gate.MaxPerDrain-bytes.Count(p.own[name], []byte("\n")), 0))
-	p.fail(err)
+	p.failIn(name, err)
 	if len(done) > 0 {
 		p.own[name] = file
 	}

@@ -244,18 +244,22 @@ func (br briefs) earlierAttempts(t board.Task, mode contract.Mode) []string {
 }
 
 // failedCheck returns the check that the attempt before failed, and the end of what it printed
-// as its run keeps it, without secrets. Artifacts of runs may be pruned.
+// as its run keeps it, without secrets. Artifacts of runs may be pruned: the newest that can be read counts.
 func (br briefs) failedCheck(t board.Task) (out []string) {
 	t.Attempts--
 	stories, _ := br.now.state.Stories(func(o *state.Op) bool { return o.Task == string(t.ID) }) // a damaged ledger is told where it is judged
-	for _, s := range stories {
-		was, _ := pipeline.ReadDossier(br.readKept(s.Op().Run, path.Join(ArtifactDir(t), s.Op().ID, "op.json")))
+	for _, s := range slices.Backward(stories) {
+		was, err := pipeline.ReadDossier(br.readKept(s.Op().Run, path.Join(ArtifactDir(t), s.Op().ID, "op.json")))
+		if err != nil {
+			continue
+		}
 		if c, tail, failed := was.Failing(); failed {
 			out = []string{"the check that failed: " + c.Says}
 			for _, line := range tail {
 				out = append(out, "it printed: "+line)
 			}
 		}
+		break
 	}
 	return out
 }

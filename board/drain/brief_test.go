@@ -2,12 +2,15 @@ package drain
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
 )
@@ -121,5 +124,50 @@ func TestBriefForNobody(t *testing.T) {
 	w.o.Task = "a"
 	if b, _, err := BriefFor(t.Context(), w.repo, w.o, Invocation{}); err != nil || len(b.Text) == 0 {
 		t.Errorf("%v, %s", err, b.Text)
+	}
+}
+
+// The newest report of the attempt before that can be read says which check failed, or that none did.
+func TestFailedCheck(t *testing.T) {
+	t.Parallel()
+	w := waits(t, "")
+	w.o.Task, w.o.Run = "a", "run-01KJPWD6M0E8497ANGJ5R0NAZZ"
+	if _, err := Refresh(t.Context(), w.repo, w.o); err != nil {
+		t.Fatal(err)
+	}
+	stories, _ := w.ops()
+	before := w.mustTask("a")
+	next := before
+	next.Attempts++
+	report := func(says string, passed bool) string {
+		return string(pipeline.Dossier{Checks: []pipeline.Checked{{Says: says, Passed: passed}}}.Encode())
+	}
+	for name, c := range map[string]struct{ old, newer, want string }{
+		"it passes by now":     {report("old", false), report("old", true), ""},
+		"both failed":          {report("old", false), report("newer", false), "the check that failed: newer"},
+		"the newer is pruned":  {report("old", false), "", "the check that failed: old"},
+		"the newer is damaged": {report("old", true), `{"checks": [{"says": "damaged"}], "op": 1}`, ""},
+	} {
+		for i, text := range []string{c.old, c.newer} {
+			op, files := stories[i].Op(), repo.Changes{"none": nil}
+			if text != "" {
+				files = repo.Changes{path.Join(ArtifactDir(before), op.ID, "op.json"): []byte(text)}
+			}
+			at, err := w.repo.Ref(runRefs + op.Run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept, err := w.repo.Make(t.Context(), nil, files, ann, "kept")
+			if err == nil {
+				err = w.repo.Move(t.Context(), repo.RefUpdate{Name: runRefs + op.Run, Old: at, New: kept})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		br := briefs{repo: w.repo, now: authority{snapshot: w.fresh()}}
+		if got := strings.Join(br.failedCheck(next), "\n"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -82,6 +82,13 @@ func (p *draft) trace() string { return event.Trace(p.ledger()) }
 // fail keeps what went wrong first, for commit.
 func (p *draft) fail(err error) { p.err = cmp.Or(p.err, err) }
 
+// failIn keeps what went wrong first, with the file that it went wrong in.
+func (p *draft) failIn(name string, err error) {
+	if err != nil {
+		p.fail(fmt.Errorf("%s: %w", name, err))
+	}
+}
+
 // record appends one record to the run's ledger, now.
 func (p *draft) record(r event.Record) {
 	r.Run, r.TS = p.run.id, p.run.now().UTC()
@@ -102,7 +109,7 @@ func (p *draft) appendRecord(r event.Record) {
 	name := p.run.ledgerPath()
 	r.Seq = 1 + bytes.Count(p.own[name], []byte("\n"))
 	b, err := p.run.book.Append(p.own[name], r)
-	p.fail(err)
+	p.failIn(name, err)
 	if p.own[name] = b; p.began.IsZero() {
 		p.began = r.TS
 	}
@@ -118,10 +125,11 @@ func (p *draft) addEntry(letter, facet, title, content string) error {
 	b, err := journal.Append(p.own[name], journal.Entry{
 		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: cleanText(title), Content: cleanText(content),
 	})
-	if err == nil {
-		p.own[name] = b
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	return err
+	p.own[name] = b
+	return nil
 }
 
 // isEmpty reports a draft with nothing to commit, and nothing to tell.

@@ -314,19 +314,25 @@ func TestPlanPause(t *testing.T) {
 // A draft in which anything went wrong is never committed, whatever else it holds, and what went wrong
 // first is told.
 func TestPlanGoneWrong(t *testing.T) {
-	for name, wrong := range map[string]func(*draft){
-		"a record of no kind":             func(p *draft) { p.record(event.Record{}) },
-		"data that is another kind's":     func(p *draft) { p.record(event.Record{Kind: event.Paused, Data: event.ClaimData{Attempt: 1}}) },
-		"an op that never began":          func(p *draft) { p.recordOps(pipeline.Op{}) },
-		"an entry without a title":        func(p *draft) { p.tellJournal("O", "", "", "x") },
-		"a proposal for no gate there is": func(p *draft) { p.addProposals(gate.Buffer{}, []gate.Proposal{{Gate: "moon"}}) },
-		"whatever a planner found":        func(p *draft) { p.fail(errors.New("x")) },
+	for name, c := range map[string]struct {
+		wrong func(*draft)
+		file  func(*runLog) string // that it went wrong in, nil for none
+	}{
+		"a record of no kind":             {func(p *draft) { p.record(event.Record{}) }, (*runLog).ledgerPath},
+		"data that is another kind's":     {func(p *draft) { p.record(event.Record{Kind: event.Paused, Data: event.ClaimData{Attempt: 1}}) }, nil},
+		"an op that never began":          {func(p *draft) { p.recordOps(pipeline.Op{}) }, (*runLog).ledgerPath},
+		"an entry without a title":        {func(p *draft) { p.tellJournal("O", "", "", "x") }, (*runLog).journalPath},
+		"a proposal for no gate there is": {func(p *draft) { p.addProposals(gate.Buffer{}, []gate.Proposal{{Gate: "moon"}}) }, (*runLog).proposalsPath},
+		"whatever a planner found":        {func(p *draft) { p.fail(errors.New("x")) }, nil},
 	} {
 		p := newPaper(t, "", "tide state: ready")
 		d := p.run(runA, begin)
 		plan := d.planPause("the month is spent")
-		wrong(plan)
+		c.wrong(plan)
 		first := plan.err
+		if c.file != nil && !strings.HasPrefix(first.Error(), c.file(d.log)+": ") {
+			t.Errorf("%s: %v, want the file %s before it", name, first, c.file(d.log))
+		}
 		plan.fail(errors.New("later"))
 		plan = plan.clone()
 		if plan.isEmpty(p.root) {
