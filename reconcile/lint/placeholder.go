@@ -33,8 +33,8 @@ func placeholderPhrases() []string {
 		`(?:insert|add|put|paste|include)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b(?:\s+\w+){0,2}\s*(?:\.{2,}|[…>)\]]|\*/|-->|unchanged|as\s+(?:is|before)|here)`,
 		`(?:your|the|actual|real|some|more)\s+(?:code|implementation|logic|content|test|tests)\s+(?:goes\s+|comes\s+|is\s+)?here\b`,
 		`(?:implementation|code|content|body|logic)\s+(?:goes|comes|omitted|elided|truncated|removed|left\s+out)\b`,
-		`omitted\s*[.…]*\s*(?:$|\*/|-->|>|\)|\])|(?:no\s+changes|unchanged|same\s+as\s+(?:before|above|original)|as\s+before|snip(?:ped)?|elided|abridged)\b[^\n]{0,30}(?:$|\*/|-->|>|\)|\])|truncated(?:\s+(?:here|below|above|output|file|code|content|due|to\s+save)\b[^\n]{0,24})?[\s.…:]*(?:$|\*/|-->|>|\)|\])|etc[.…]*\s*(?:$|\*/|-->|>|\)\s*$|\])|(?:continued|continue\s*(?:\.{3}|…)|continued?\s+(?:from|with|in|below|here|as|on|to|the|your|existing|previous|original|implement\w*|code)\b[^\n]{0,24})[\s.…:]*(?:$|\*/|-->|>|\)|\])`,
-		`(?:omitted|shortened|truncated|elided)\s+for\s+(?:brevity|clarity|space|readability)`,
+		`omitted\s*[.…]*\s*(?:$|\*/|-->|>|\)|\])|(?:no\s+changes|unchanged|same\s+as\s+(?:before|above|original)|as\s+before|snip(?:ped)?|elided|abridged)\b[^\n]{0,30}(?:$|\*/|-->|>|\)|\])|truncated(?:\s+(?:here|below|above|output|file|code|content|due|to\s+save)\b[^\n]{0,24})?[\s.…:]*(?:$|\*/|-->|>|\)|\])|[<\[(]\s*truncated\b[^\n]{0,30}[>\])]|(?:\.{3}|…)\s*truncated\b[^\n]{0,30}$|truncated\b[^\n]{0,30}(?:\.{3}|…)\W*$|etc[.…]*\s*(?:$|\*/|-->|>|\)\s*$|\])|(?:continued|continue\s*(?:\.{3}|…)|continued?\s+(?:from|with|in|below|here|as|on|to|the|your|existing|previous|original|implement\w*|code)\b[^\n]{0,24})[\s.…:]*(?:$|\*/|-->|>|\)|\])`,
+		`(?:omitted|shortened|truncated|elided)\s+for\s+(?:brevity|clarity|length|space|readability)`,
 		`(?:full|complete|entire|whole)\s+(?:file\s+)?(?:content|contents|code|file|implementation)\b[^\n]{0,30}(?:here|goes|omitted|>|\]|\)|$)`,
 		`\d+\s+(?:more\s+|other\s+)?lines?\s+(?:omitted|unchanged|hidden|elided|truncated|not\s+shown|remain)`,
 		`(?:TO` + `DO|FIX` + `ME|X` + `XX|HA` + `CK|TB` + `D)\b[:(\s]*(?:\w+\)?:?\s+)?(?:(?:implement|write|fill|complete|finish)(?:\s+(?:me|it|this|that|in|here|the\s+(?:rest|code|body|function|method|logic|tests?)))*[\s.…]*(?:$|\*/|-->)|add\s+(?:the\s+)?(?:real|actual|implementation|code|logic)|placeholder|real\s+implementation)`,
@@ -59,9 +59,10 @@ var placeholderPatterns = sync.OnceValue(func() []pattern {
 	behind[keeping] = keep + `(?:(?:\s+\w+)?\s+(?:code|implementation|checks?|logic)(?:\s+\w+)?|(?:\s+\w+){0,2}\s*(?:\.{2}|…))`
 	alone := regexp.MustCompile(`\[\^\\n\]\{0,\d+\}`).ReplaceAllString("(?:"+strings.Join(behind, "|")+")", `\s*`) // nothing but the phrase
 	empty := `(?:(?:[{:]|\bpass|\.{3}|…)\s*` + mark + lead + `|` + mark + `\s*(?:\.{2}|…)` + lead + `)` + keeps + `(?:[\s.…)>\]};,]|\*/|-->)*$`
+	cut := `|^\s*(?:[<\[(]\s*truncated\b[^\n>\])]{0,30}[>\])]|(?:\.{3,}|…)\s+truncated\b[^\n]{0,30})\W*$` // without a mark of a comment
 	return []pattern{
-		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)(?:^\s*|\.{3}|…)` + codeMark + lead + all + `|` + mark + lead + alone + end + `|` + empty)},
-		{"placeholder_text", "is a placeholder", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + lead + all)},
+		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)(?:^\s*|\.{3}|…)` + codeMark + lead + all + `|` + mark + lead + alone + end + `|` + empty + cut)},
+		{"placeholder_text", "is a placeholder", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + lead + all + cut)},
 	}
 })
 
