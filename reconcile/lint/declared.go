@@ -29,8 +29,8 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 			stands[f.decl.Name.Name] = true
 		}
 		if d.ext != ".go" {
-			for w := range byLastName(findRoutines(d.ext, d.now)) {
-				stands[w] = true
+			for w := range findRoutines(d.ext, d.now) {
+				stands[lastName(w)] = true
 			}
 		}
 	}

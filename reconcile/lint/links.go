@@ -182,8 +182,10 @@ var bindings = sync.OnceValue(func() map[string]*regexp.Regexp {
 var (
 	identifier = lazy(`[A-Za-z_$][A-Za-z0-9_$]*`)
 	// declaredName finds a name that a file declares itself.
-	declaredName   = lazy(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
-	pythonFunction = lazy(`(?m)^[ \t]*(?:async[ \t]+)?def[ \t]+\w+[ \t]*\(([^)]*)\)`)
+	declaredName = lazy(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
+	// pythonParameters and pythonParameter find where a function's list of parameters begins, and its next name.
+	pythonParameters = lazy(`(?m)^([ \t]*)(?:async[ \t]+)?def[ \t]+\w+[ \t]*(?:\[[^(\n]*)?\(`)
+	pythonParameter  = lazy(`^\s*\*{0,2}\s*(\w+)\s*[:=,)]`)
 	// quotes finds text in quotes, which names nothing unless it is an f-string of Python.
 	quotes = lazy(`[A-Za-z]*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`)
 )
@@ -202,35 +204,29 @@ func importsByText(d *delta) []policy.Finding {
 	if re == nil || d.After == nil {
 		return nil
 	}
-	gone, _ := importedNames(re, d.Before, d.ext == ".py") // a function of Python has its imports for itself
-	kept, inImport := importedNames(re, d.After, false)
-	for _, m := range declaredName().FindAllSubmatch(d.After, -1) {
+	before, after, known := d.Before, d.After, scriptGlobals
+	if d.ext == ".py" {
+		before, after, known = blankPython(d.Before), blankPython(d.After), pythonBuiltins
+	}
+	gone, _ := importedNames(re, before, d.ext == ".py") // a function of Python has its imports for itself
+	kept, inImport := importedNames(re, after, false)
+	for _, m := range declaredName().FindAllSubmatch(after, -1) {
 		kept[string(m[1])+string(m[2])+string(m[3])] = true
 	}
 	for name := range kept {
 		delete(gone, name)
-	}
-	known := scriptGlobals
-	if d.ext == ".py" {
-		known = pythonBuiltins
 	}
 	maps.DeleteFunc(gone, func(name string, _ bool) bool { return slices.Contains(known, name) })
 	if len(gone) == 0 {
 		return nil
 	}
 	var out []policy.Finding
-	quoted, takes, parameters := false, map[string]bool{}, map[int]map[string]bool{}
 	if d.ext == ".py" {
-		parameters = parameterNames(d.After)
+		blankParameters(after, gone)
 	}
-	for i, l := range d.now.lines() {
-		if names := parameters[i]; names != nil {
-			takes = names
-		}
+	for i, l := range (side{src: after}).lines() {
 		l = strings.TrimSpace(l)
-		inside := quoted
-		quoted = quoted != ((inside || !strings.HasPrefix(l, "#")) && (strings.Count(l, `"""`)+strings.Count(l, "'''"))%2 == 1)
-		if inside || quoted || inImport[i+1] || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") {
+		if inImport[i+1] || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") {
 			continue
 		}
 		l = quotes().ReplaceAllStringFunc(l, func(s string) string {
@@ -241,7 +237,7 @@ func importsByText(d *delta) []policy.Finding {
 		})
 		for _, at := range identifier().FindAllStringIndex(l, -1) {
 			name := l[at[0]:at[1]]
-			if !gone[name] || strings.HasSuffix(l[:at[0]], ".") || isArgument(l[at[1]:]) || takes[name] {
+			if !gone[name] || strings.HasSuffix(l[:at[0]], ".") || isArgument(l[at[1]:]) {
 				continue
 			}
 			delete(gone, name)
@@ -251,17 +247,48 @@ func importsByText(d *delta) []policy.Finding {
 	return out
 }
 
-// parameterNames returns the words in the parameters of each function of Python, by the line, from 0, on which it begins.
-func parameterNames(src []byte) map[int]map[string]bool {
-	out := map[int]map[string]bool{}
-	for _, m := range pythonFunction().FindAllSubmatchIndex(src, -1) {
-		names := map[string]bool{}
-		for _, name := range identifier().FindAllString(string(src[m[2]:m[3]]), -1) {
-			names[name] = true
+// blankParameters puts spaces for those names in Python that are a parameter of a function:
+// where its list of parameters says so, and in its body. Of src, comments and texts are blank.
+func blankParameters(src []byte, names map[string]bool) {
+	for at := 0; ; {
+		m := pythonParameters().FindSubmatchIndex(src[at:])
+		if m == nil {
+			return
 		}
-		out[bytes.Count(src[:m[0]], []byte("\n"))] = names
+		indent, taken := m[3]-m[2], map[string]bool{}
+		at += m[1] - 1
+		for depth := 0; at < len(src); at++ {
+			c := src[at]
+			if depth += openBrackets(string(c)); depth == 0 {
+				break
+			}
+			if c == '"' || c == '\'' {
+				at += max(bytes.IndexByte(src[at+1:], c), 0) + 1
+			} else if depth == 1 && (c == '(' || c == ',') {
+				if p := pythonParameter().FindSubmatch(src[at+1:]); p != nil && names[string(p[1])] {
+					taken[string(p[1])] = true
+					blank(p[1])
+				}
+			}
+		}
+		at = min(at, len(src))
+		if len(taken) == 0 {
+			continue
+		}
+		end := at
+		for l := range bytes.Lines(src[at:]) {
+			if end > at && dedents(string(l), indent) {
+				break
+			}
+			end += len(l)
+		}
+		_, body, _ := bytes.Cut(src[at:end], []byte(":")) // behind what the function returns
+		for _, word := range identifier().FindAll(body, -1) {
+			if taken[string(word)] {
+				blank(word)
+			}
+		}
 	}
-	return out
 }
 
 // isArgument reports that what stands before is the name of an argument or a key, not a use.
