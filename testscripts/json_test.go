@@ -1,6 +1,7 @@
 package testscripts
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"os"
@@ -102,7 +103,7 @@ func isVerb(words string) bool {
 	return personsActs[words] != "" || noun == "" && slices.Contains(anyones, below) || noun != "" && slices.Contains(strings.Fields(anyonesBelow[noun]), below)
 }
 
-// learnShape adds to a schema what it lacks for a value. An object whose additionalProperties have a
+// learnShape adds to a schema what it lacks for a value, and requires the keys that every value has. An object whose additionalProperties have a
 // schema is a map: its keys are names of things.
 func learnShape(s *jsonschema.Schema, v any) {
 	typ := ""
@@ -115,7 +116,10 @@ func learnShape(s *jsonschema.Schema, v any) {
 			}
 			break
 		}
-		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+		if s.AdditionalProperties = (&jsonschema.Schema{Not: &jsonschema.Schema{}}); s.Type == "" && s.Types == nil {
+			s.Required = slices.Sorted(maps.Keys(v))
+		}
+		s.Required = slices.DeleteFunc(s.Required, func(key string) bool { _, there := v[key]; return !there })
 		for key, one := range v {
 			if s.Properties == nil {
 				s.Properties = map[string]*jsonschema.Schema{}
@@ -159,6 +163,7 @@ func (o *outputSchema) writeLearned(t *testing.T) {
 	b, err := json.MarshalIndent(&o.all, "", " ")
 	if err == nil {
 		b = regexp.MustCompile(`\{\s*"type": ("\w+")\s*\}`).ReplaceAll(b, []byte(`{"type": $1}`))
+		b = regexp.MustCompile(`"(?:required|type)": \[[^\]]*\]`).ReplaceAllFunc(b, func(list []byte) []byte { return bytes.Join(bytes.Fields(list), []byte(" ")) })
 		err = os.WriteFile(outputFile, append(b, '\n'), 0o644)
 	}
 	if err != nil {
@@ -173,17 +178,24 @@ func holdOutput(ts *testscript.TestScript, args []string, stdout string) {
 	}
 }
 
-// TestOutputSchema: the schema refuses a key that no verb prints, another type and a verb it lacks,
+// TestOutputSchema: the schema refuses a key that no verb prints, one that is missing, another type and a verb it lacks,
 // so that what passes says something; and the way out of a finding has one name in it.
 func TestOutputSchema(t *testing.T) {
 	t.Parallel()
 	o := outputs()
-	line := []string{"odd", "task", "list", "--json"}
-	if err := o.validateAs("task list", []any{map[string]any{"id": "a"}}); err != nil {
+	verb := verbOfLine([]string{"odd", "task", "list", "--json"})
+	rowWith := func(key string, value any) []any {
+		row := map[string]any{"id": "a", "kind": "fix", "priority": "p1", "state": "ready", "title": "A"}
+		if row[key] = value; value == nil {
+			delete(row, key)
+		}
+		return []any{row}
+	}
+	if err := o.validateAs(verb, rowWith("role", "keeper")); err != nil {
 		t.Fatal(err)
 	}
-	for _, wrong := range []any{[]any{map[string]any{"Id": "a"}}, []any{map[string]any{"id": 3.0}}, "a"} {
-		if o.validateAs(verbOfLine(line), wrong) == nil {
+	for _, wrong := range []any{rowWith("Role", "keeper"), rowWith("id", 3.0), rowWith("state", nil), "a"} {
+		if o.validateAs(verb, wrong) == nil {
 			t.Errorf("%v passes as what odd task list prints", wrong)
 		}
 	}
