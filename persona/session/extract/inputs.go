@@ -270,7 +270,7 @@ var release = lazy(`^(?i:release|releases|version|changes|v)?[-_]?[0-9]+\.[0-9]+
 // writes a change log or chooses a licence.
 var (
 	changeLog = lazy(`^change[-_]?logs?(?:[-_](?:v?[0-9].*|old|archived?|history|legacy|next|unreleased))?$`)
-	licensing = lazy(`^licen[sc]es?(?:[-_](?:[0-9].*|mit|apache|bsd|isc|[al]?gpl|mpl|cc|docs?|code)[0-9-_]*)?$`)
+	licensing = lazy(`^eula$|^licen[sc]es?(?:[-_](?:[0-9].*|mit|apache|bsd|isc|[al]?gpl|mpl|cc|docs?|code)[0-9-_]*)?$`)
 )
 
 func boilerplateFile(base string) bool {

@@ -190,7 +190,7 @@ func TestEdgesToWhatIsThere(t *testing.T) {
 func TestInputs(t *testing.T) {
 	t.Parallel()
 	all := []string{
-		"README.md", "x", "LICENSE.md", "x", "docs/a.md", "x", "docs/b.txt", "x", "docs/deep/c.markdown", "x", "docs/.hidden/d.md", "x",
+		"README.md", "x", "LICENSE.md", "x", "legal/eula.md", "x", "docs/a.md", "x", "docs/b.txt", "x", "docs/deep/c.markdown", "x", "docs/.hidden/d.md", "x",
 		"docs/security.md", "x", "docs/SECURITY.md", "x", "node_modules/e/e.md", "x", "knowledge/terms/f.md", "x",
 		"docs/latin.md", "caf\xe9", "docs/zero.md", "a\x00b", "docs/big.md", strings.Repeat("x", maxFile+1),
 	}
@@ -201,7 +201,7 @@ func TestInputs(t *testing.T) {
 		skipped []string
 	}{
 		{"all", []string{"."}, []string{"README.md", "docs/SECURITY.md", "docs/a.md", "docs/deep/c.markdown", "docs/security.md"},
-			[]string{"LICENSE.md", "docs/.hidden", "docs/b.txt", "node_modules", "docs/big.md", "docs/latin.md", "docs/zero.md"}},
+			[]string{"LICENSE.md", "docs/.hidden", "docs/b.txt", "legal/eula.md", "node_modules", "docs/big.md", "docs/latin.md", "docs/zero.md"}},
 		{"all but a folder", []string{"docs/", "!docs/deep/**", "!docs/[bls]*", "!docs/*zero*"}, []string{"docs/SECURITY.md", "docs/a.md"}, []string{"docs/.hidden"}},
 		{"an exclusion of nothing", []string{"docs/a.md", "!docs/none/**"}, []string{"docs/a.md"}, []string{"!docs/none/**"}},
 		{"a file by name is read whatever it is", []string{"docs/b.txt", "./LICENSE.md"}, []string{"LICENSE.md", "docs/b.txt"}, nil},

@@ -29,7 +29,7 @@ func hasProduct(files fs.FS, docs []*document) bool {
 	have := func(page *regexp.Regexp) bool {
 		return slices.ContainsFunc(docs, func(d *document) bool { return page.MatchString(d.path) })
 	}
-	if have(installing()) && have(using()) {
+	if have(installing()) && have(using()) || isPackaged(files) && slices.ContainsFunc(docs, (*document).tellsInstall) {
 		return true
 	}
 	for _, name := range readmes {
@@ -39,6 +39,23 @@ func hasProduct(files fs.FS, docs []*document) bool {
 		}
 	}
 	return false
+}
+
+// tellsInstall reports whether d has a heading on how to install something.
+func (d *document) tellsInstall() bool {
+	return slices.ContainsFunc(d.sections, func(s *section) bool {
+		ws := words(s.title)
+		return len(ws) > 0 && in("install installing installation", ws[0])
+	})
+}
+
+// isPackaged reports whether a repository holds a program or library under a licence: the files that
+// say so stand at its top.
+func isPackaged(files fs.FS) bool {
+	has := func(names string) bool {
+		return slices.ContainsFunc(strings.Fields(names), func(name string) bool { _, err := fs.Stat(files, name); return err == nil })
+	}
+	return has("LICENSE LICENSE.md LICENSE.txt COPYING") && has("go.mod Cargo.toml setup.py pyproject.toml")
 }
 
 // installs is a command that installs something by its name.
@@ -108,7 +125,7 @@ func (d *document) isReference() bool {
 }
 
 // making are the words of a heading for those who make or install a product.
-var making = lazy(`(?i)\b(?:install|set(?:ting)? ?up|quick ?start|start(?:ed|ing)?|build|develop|contribut|test|releas|deploy|debug|lint|maint|upgrad|migrat)|^(?:on|from|via|with) `)
+var making = lazy(`(?i)\b(?:install|set(?:ting)? ?up|quick ?start|start(?:ed|ing)?|build|compil|develop|contribut|test|releas|deploy|debug|lint|maint|upgrad|migrat)|^(?:on|from|via|with) `)
 
 // withoutManual takes rules and procedures out of the pages of a product's manual and of an interface's
 // reference, and how the product is used out of its README, and tells of the pages that lose some.

@@ -63,6 +63,25 @@ func TestPagesOfAManual(t *testing.T) {
 	}
 }
 
+// TestPackaged: where a program is packaged under a licence, and a document tells how to install it, the folder of
+// documents is its manual.
+func TestPackaged(t *testing.T) {
+	t.Parallel()
+	const install, paint = "# Pack\n\n## Installation\n\nDownload the packer.\n", "# Paint\n\n## Paint the boats\n\n1. Wash them.\n2. Paint them.\n3. Close the shed.\n"
+	for _, tt := range []struct {
+		files string
+		want  int
+	}{{"go.mod LICENSE", 0}, {"pyproject.toml COPYING", 0}, {"go.mod", 1}, {"LICENSE", 1}} {
+		files := []string{"README.md", "# Boats\n\nWelcome.\n", "docs/paint.md", paint, "docs/help/pack.md", install}
+		for _, name := range strings.Fields(tt.files) {
+			files = append(files, name, "x\n")
+		}
+		if e := drive(t, request(files...)); len(e.Atoms) != tt.want {
+			t.Errorf("%s: got %q", tt.files, spoken(e))
+		}
+	}
+}
+
 // TestLacks: what speaks against a rule or a procedure, beside one for which all speaks.
 func TestLacks(t *testing.T) {
 	t.Parallel()
