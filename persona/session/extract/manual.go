@@ -23,8 +23,9 @@ var (
 )
 
 // hasProduct reports whether a repository holds a product that others install or import: its
-// README says that it is a library, a tool or the like, a document says how to install it, or
-// there are pages for those who install it and for those who use it.
+// README says that it is a library, a tool or the like, a document has the command that installs it, there
+// are pages for those who install it and for those who use it, or it is packaged and a heading says how to
+// install it.
 func hasProduct(files fs.FS, docs []*document) bool {
 	have := func(page *regexp.Regexp) bool {
 		return slices.ContainsFunc(docs, func(d *document) bool { return page.MatchString(d.path) })
@@ -127,7 +128,7 @@ func (d *document) isReference() bool {
 // making are the words of a heading for those who make or install a product.
 var making = lazy(`(?i)\b(?:install|set(?:ting)? ?up|quick ?start|start(?:ed|ing)?|build|compil|develop|contribut|test|releas|deploy|debug|lint|maint|upgrad|migrat)|^(?:on|from|via|with) `)
 
-// withoutManual takes rules and procedures out of the pages of a product's manual and of an interface's
+// withoutManual takes rules, procedures and systems out of the pages of a product's manual and of an interface's
 // reference, and how the product is used out of its README, and tells of the pages that lose some.
 func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 	product, references := hasProduct(files, docs), map[string]int{}

@@ -82,6 +82,26 @@ func TestPackaged(t *testing.T) {
 	}
 }
 
+// TestManualOfASystem: a product's manual names no system, and its README says how it is compiled.
+func TestManualOfASystem(t *testing.T) {
+	t.Parallel()
+	const tin = "# Tin\n\nTin is a server that counts the boats.\n"
+	const pack = "# Pack\n\n## Compiling the packer\n\n1. Open the tin.\n2. Check it.\n3. Move it.\n4. Close it.\n5. Clean it.\n\n## Paint the boats\n\n1. Wash them.\n2. Paint them.\n3. Close the shed.\n\n## Installation\n\nDownload it.\n"
+	for packaged, want := range map[bool][]string{true: {"Compiling the packer"}, false: {"Compiling the packer", "Paint the boats", "Tin"}} {
+		files := []string{"README.md", pack, "docs/tin.md", tin}
+		if packaged {
+			files = append(files, "go.mod", "x\n", "LICENSE", "x\n")
+		}
+		e := drive(t, request(files...))
+		got := strings.Join(spoken(e), "\n")
+		for _, title := range []string{"Compiling the packer", "Paint the boats", "Tin"} {
+			if strings.Contains(got, " "+title) != slices.Contains(want, title) {
+				t.Errorf("packaged %v: %s: got %s", packaged, title, got)
+			}
+		}
+	}
+}
+
 // TestLacks: what speaks against a rule or a procedure, beside one for which all speaks.
 func TestLacks(t *testing.T) {
 	t.Parallel()
