@@ -5,6 +5,7 @@ package agents
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -95,6 +96,9 @@ func calledFor(c *cli.Context) (contract.Call, error) {
 		Role: contract.Role(c.String("contract-role")), Mode: contract.Mode(c.String("mode")), Surface: contract.Surface(c.String("surface")),
 		Engagement: contract.Engagement(c.String("engagement")), Voice: contract.Voice(c.String("voice")),
 		Tools: c.StringSlice("tool"), MCP: c.StringSlice("mcp"), Artifact: c.String("artifact"),
+	}
+	if call.Role == "" && call.Persona == "" && slices.ContainsFunc(contract.Roles(), func(r contract.RoleRow) bool { return string(r.Role) == call.WorkRole }) {
+		return call, verb.Usage("agent run: --role %[1]s: this names a role atom; for the contract's role, write --contract-role %[1]s", call.WorkRole)
 	}
 	if !c.IsSet("override") {
 		if c.IsSet("reason") || c.IsSet("risk") {
