@@ -91,7 +91,7 @@ func (rec recorder) byAgent(c *claim, p session.Proposal) gate.Proposal {
 	reason := string(secrets.Redact([]byte(p.Reason)))
 	out := gate.Proposal{TS: rec.log.now(), Source: gate.TaskAgent, Severity: gate.Severity(p.Severity), Gate: gate.Gate(p.Gate),
 		Reason: reason, Lease: c.leaseID, Run: rec.log.id}
-	if c.task.Path != "" {
+	if !isOffBoard(c.task) {
 		out.Task = string(c.task.ID)
 	}
 	sum := sha256.Sum256([]byte(reason))

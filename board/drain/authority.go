@@ -51,17 +51,24 @@ func (a authority) slowLoop() (overview.SlowLoop, error) {
 // checkStanding returns the lease that work may begin under, "" where none is required. It
 // refuses a lease that is not valid, and an open emergency on any board.
 func (a authority) checkStanding() (lease string, err error) {
+	lease, no := a.listStanding()
+	if err := cmp.Or(no...); err != nil {
+		return "", err
+	}
+	return lease, nil
+}
+
+// listStanding is checkStanding with all that it refuses, the first first; some are nil.
+func (a authority) listStanding() (lease string, no []error) {
 	s, err := a.slowLoop()
-	if err != nil {
-		return "", err
+	switch {
+	case err != nil:
+		return "", []error{err}
+	case !a.requiresLease():
+		return "", []error{refuseInEmergency(s.Facts.OpenEmergency)}
 	}
-	if !a.requiresLease() {
-		return "", refuseInEmergency(s.Facts.OpenEmergency)
-	}
-	if err := refuseInvalidLease(s.Verdict("")); err != nil {
-		return "", err
-	}
-	return s.File.Lease.ID, nil
+	v := s.Verdict("")
+	return s.File.Lease.ID, []error{refuseInvalidLease(v), refuseInEmergency(s.Facts.OpenEmergency), refuseUncommitted(!a.committed && v.Code != "head_not_committed")}
 }
 
 // refuseInvalidLease returns a verdict as a refusal, nil for a valid lease.
@@ -80,11 +87,12 @@ func refuseInEmergency(id string) error {
 	return refuse("lease-emergency-open", "the emergency %s is open, so no task runs; a person runs odd gate emergency --because %[1]s, or odd gate proposals reject %[1]s", id)
 }
 
-// checkCharter lists what the lease has against a piece of work: its kind in this
+// checkCharter lists what the lease has against a piece of work in a role: its kind in this
 // stance, its place in the scope, and the hash lock of its file. A session that
 // only detects, and for no task, is no such work: a lease that stands is enough.
-func (a authority) checkCharter(t board.Task) []error {
-	if !a.requiresLease() || t.Path == "" && t.Kind == "" {
+func (a authority) checkCharter(t board.Task, role contract.Role) []error {
+	t.Kind = kindOf(t, role)
+	if !a.requiresLease() || isOffBoard(t) && t.Kind == "" {
 		return nil
 	}
 	s, err := a.slowLoop()
@@ -178,10 +186,13 @@ func whyUnmade(s gate.Stance, a okf.Atom) string {
 	return ""
 }
 
-// kindOf is what a session that no task asks for counts as, "" for one that only
+// kindOf is the kind of t's work. A session that no task asks for counts as what its role does, as "" where that only
 // detects: nothing of it lands but its findings and its journal, so that it is of
 // no stance and in no scope.
-func kindOf(role contract.Role) string {
+func kindOf(t board.Task, role contract.Role) string {
+	if !isOffBoard(t) {
+		return t.Kind
+	}
 	switch role {
 	case contract.Explorer:
 		return "research"
@@ -219,7 +230,7 @@ func (a authority) whyRevoked(c *claim) string {
 		return fmt.Sprintf("lease released: %s replaced %s", l.File.Lease.ID, c.leaseID)
 	}
 	l.Facts.Spent -= min(int64(c.reserved), l.Facts.Spent)
-	if c.task.Path != "" {
+	if !isOffBoard(c.task) {
 		l.Facts.UsedTasks = max(l.Facts.UsedTasks-1, 0)
 	}
 	v := l.Verdict(c.kind)

@@ -51,7 +51,7 @@ func (br briefs) briefInput(c *claim, under terms, req session.Request) invoke.I
 		Watching: br.Watch != nil, Offered: br.now.toolsFor(t),
 	}
 	in.Task.Goal, in.Task.GoalText = br.now.goalOf(t)
-	if t.Path != "" {
+	if !isOffBoard(t) {
 		in.Task.Path = br.now.pathOf(t.Path)
 	}
 	rules := audit.Rules{Graph: br.now.graph, Root: br.now.cfg.Root}

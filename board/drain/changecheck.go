@@ -88,7 +88,7 @@ func (ch *change) describeUnpermitted() string {
 		}
 	}
 	no := ch.unpermittedPaths(others, ch.candidate.Paths())
-	if outside == len(said) && !pattern && len(no)+len(ch.bound.outOfScope(ch.candidate)) == 0 && ch.c.task.Path != "" {
+	if outside == len(said) && !pattern && len(no)+len(ch.bound.outOfScope(ch.candidate)) == 0 && !isOffBoard(ch.c.task) {
 		no = []string{fmt.Sprintf("to allow this, run %s, then odd task ready %s", strings.Join(way, " "), ch.c.task.ID)}
 	}
 	return strings.Join(append(said, no...), "; ")

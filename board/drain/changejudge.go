@@ -75,7 +75,7 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 
 func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.remade == nil { // else what was handed over with the change was handed over
-		ch.last = ch.encodeHandoff(board.Slug(ch.c.task.ID), ch.work())
+		ch.last = ch.encodeHandoff(ch.work())
 	}
 	if ch.last.reason != "" {
 		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.last.reason)

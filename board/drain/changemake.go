@@ -109,7 +109,7 @@ func (ch *change) askSession(ctx context.Context, phase pipeline.Phase) (spent i
 	}
 	s.emission.Proposals = append(asked, s.emission.Proposals...)
 	if in.req.Step == "" {
-		s = ch.d.authority().judgeEmission(ch.terms, s, in.req.Graph, ch.d.By)
+		s = ch.judgeEmission(s, in.req.Graph)
 	}
 	ch.last, ch.unseen, ch.fault = s, ch.unseen || !s.emission.Seen, cmp.Or(ch.fault, s.fault)
 	return int64(s.spent), s.reason == ""

@@ -9,9 +9,11 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // raceTries is how often a run plans again after another commit came first. Any number of
@@ -23,12 +25,13 @@ type claim struct {
 	task       board.Task // as the claim commit has it
 	until      time.Time
 	reserved   budget.MicroUSD
-	sessions   int      // that share the reservation, 0 for one
-	base       repo.OID // what the session reads and the proposal is made on
-	leaseID    string   // the commitment lease it is made under, "" where none is required
-	kind       string   // of work, as the lease's stance sees it
-	op         string   // that it announces, "" where the task asks for no change of files
-	startDraft *draft   // what the result of a refresh begins with: its claim, which is not committed by itself; else nil
+	sessions   int                // that share the reservation, 0 for one
+	base       repo.OID           // what the session reads and the proposal is made on
+	leaseID    string             // the commitment lease it is made under, "" where none is required
+	kind       string             // of work, as the lease's stance sees it
+	override   *contract.Override // that its sessions have of a person; nil for none
+	op         string             // that it announces, "" where the task asks for no change of files
+	startDraft *draft             // what the result of a refresh begins with: its claim, which is not committed by itself; else nil
 	pin        repo.RefUpdate
 	repo       *repo.Repo
 }
@@ -41,10 +44,18 @@ func (c *claim) isRefresh() bool { return c.startDraft != nil }
 
 // notSaved says that the result of the claim is lost, and when its task is free again.
 func (c *claim) notSaved(err error) error {
-	if c.task.Path == "" {
+	if isOffBoard(c.task) {
 		return fmt.Errorf("the result was not saved; odd drain ends this session's claim after %s: %w", formatTime(c.until), err)
 	}
 	return fmt.Errorf("%s: the result was not saved; odd drain frees the task after %s: %w", c.task.ID, formatTime(c.until), err)
+}
+
+// tryAgain is how a person has the work of the claim tried again, behind a reason.
+func (c *claim) tryAgain() string {
+	if isOffBoard(c.task) {
+		return ""
+	}
+	return fmt.Sprintf("; run odd task ready %s to try again", c.task.ID)
 }
 
 // releaseBase lets git forget the base again.
@@ -55,28 +66,40 @@ func (c *claim) releaseBase(ctx context.Context) {
 	_ = c.repo.Update(context.WithoutCancel(ctx), repo.RefUpdate{Name: c.pin.Name, Old: c.pin.New})
 }
 
-// claim commits that this run works on t and what it may cost. If t may not be drained any more, it is
-// nil: a note says why, or the error where a person asked for t.
-func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
+// claim commits that this run works on t in so many sessions, and what they may cost. If a task of the board
+// may not be drained any more, it is nil: a note says why, or the error where a person asked for it.
+func (d *drain) claim(ctx context.Context, t board.Task, sessions int) (c *claim, err error) {
 	err = d.retryAct(ctx, func(ctx context.Context) error {
 		c = nil
-		now, ok := board.Find(d.at.tasks(), t.ID)
-		why := refuse("task", "task %s: it is no longer on the board", t.ID)
-		if ok {
-			d.leaseID, why = d.admission().whyDenied(now)
-		}
-		if why != nil && d.Task == "" && isRefusal(why) {
+		ch, why := d.admit(t)
+		if why != nil && d.Task == "" && !isOffBoard(t) && isRefusal(why) {
 			d.addNote(fmt.Sprintf("%s: not claimed: %v", t.ID, why))
 			return nil
 		}
 		if why != nil {
 			return why
 		}
-		plan := d.planClaim(now)
+		plan := d.planClaim(ch.task, ch.bound, sessions)
 		c = plan.claim
 		return d.landClaim(ctx, plan)
 	})
 	return c, err
+}
+
+// admit decides about t once more, as the board has it now.
+func (d *drain) admit(t board.Task) (ch choice, err error) {
+	if d.leaseID, err = d.authority().checkStanding(); err != nil {
+		return ch, err
+	}
+	if !isOffBoard(t) {
+		now, ok := board.Find(d.at.tasks(), t.ID)
+		if !ok {
+			return ch, refuse("task", "task %s: it is no longer on the board", t.ID)
+		}
+		t = now
+	}
+	ch = d.admission().decide(t)
+	return ch, ch.why()
 }
 
 // explainRace tells a drain that lost every race for the board to come again later.
@@ -93,39 +116,56 @@ type claimPlan struct {
 	draft *draft
 }
 
-func (d *drain) planClaim(t board.Task) claimPlan {
-	p := d.newDraft()
-	now := d.authority()
-	c := &claim{until: now.until(d.at.cfg.TaskLease, d.leaseID), reserved: now.reservation(t), leaseID: d.leaseID, kind: t.Kind, repo: d.repo}
-	b, err := board.Claim(t, d.Run, c.until)
+// newClaim is what this run would claim now to work on t, bound to b, in so many sessions.
+func (d *drain) newClaim(t board.Task, b bound, sessions int) (*claim, error) {
+	now, lasts := d.authority(), d.at.cfg.TaskLease
+	if isOffBoard(t) {
+		lasts = max(lasts, risk.Limits(d.at.cfg, t).Timeout) * time.Duration(sessions)
+	}
+	base, err := d.base()
+	return &claim{
+		task: t, sessions: sessions, base: base, until: now.until(lasts, d.leaseID), reserved: now.reservation(t),
+		leaseID: d.leaseID, kind: kindOf(t, b.Role), override: b.Override, repo: d.repo,
+	}, err
+}
+
+// planClaim plans the commit of a claim: a task of the board is this run's, or this run holds sessions that no
+// task asks for.
+func (d *drain) planClaim(t board.Task, b bound, sessions int) claimPlan {
+	p, rec := d.newDraft(), d.recorder()
+	c, err := d.newClaim(t, b, sessions)
 	p.fail(err)
-	c.task, err = parseAgain(t, b)
+	r := event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved)}
+	data := event.ClaimData{LeaseExpires: c.until.Format(time.RFC3339), Base: string(c.base), Lease: c.leaseID, Override: tellOverride(p, b.Override, d.Person), Alert: rec.dueAlerts(t.Team, c.reserved)}
+	if isOffBoard(t) {
+		r.Kind, data.Sessions, data.ContractRole, data.Mode, data.Artifact, data.Asked = event.Engage, int64(sessions), string(b.Role), string(b.Mode), b.Artifact, t.Title
+		data.Handoff = rec.addGiven(p)
+		p.message = d.log.message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, traced{lease: c.leaseID})
+	} else {
+		d.takeTask(p, c, &data)
+		if d.Call.Role != "" { // what a person asks for beside the task is told before the session
+			data.ContractRole = string(b.Role)
+		}
+	}
+	r.Data = data
+	p.record(r)
+	return claimPlan{c, p}
+}
+
+// takeTask plans that the task of c is this run's.
+func (d *drain) takeTask(p *draft, c *claim, data *event.ClaimData) {
+	text, err := board.Claim(c.task, d.Run, c.until)
 	p.fail(err)
-	c.base, err = d.base()
+	p.changes[d.at.pathOf(c.task.Path)] = text
+	p.message = d.log.message(fmt.Sprintf("board: claim %s", c.task.ID), "", traced{task: c.task.ID, lease: c.leaseID})
+	c.task, err = parseAgain(c.task, text)
 	p.fail(err)
-	p.changes[d.at.pathOf(t.Path)] = b
-	data := event.ClaimData{Attempt: c.task.Attempts, Blob: c.task.Blob}
+	data.Attempt, data.Blob = c.task.Attempts, c.task.Blob
 	if d.at.changesFiles(c.task) {
 		c.op, err = newOpID(d.Now(), d.Random)
 		p.fail(err)
 		data.Op = c.op
 	}
-	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
-		if b, no := d.contracts().resolveContract(t); len(no) == 0 {
-			data.ContractRole = string(b.Role)
-		}
-	}
-	p.message = d.log.message(fmt.Sprintf("board: claim %s", t.ID), "", traced{task: t.ID, lease: c.leaseID})
-	return d.recorder().completeClaim(c, p, event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team}, data)
-}
-
-// completeClaim completes the draft of a claim with its record: what it reserves, on what and until when.
-func (rec recorder) completeClaim(c *claim, p *draft, r event.Record, data event.ClaimData) claimPlan {
-	data.LeaseExpires, data.Base, data.Lease = c.until.Format(time.RFC3339), string(c.base), c.leaseID
-	data.Override, data.Alert = rec.tellOverride(p), rec.dueAlerts(r.Team, c.reserved)
-	r.Reserved, r.Data = int64(c.reserved), data
-	p.record(r)
-	return claimPlan{c, p}
 }
 
 // landClaim lands a claim, and pins what its session reads.

@@ -41,7 +41,7 @@ func (d *drain) contracts() contracts { return contracts{d.Options, d.repo, d.at
 func (cs contracts) contractCall(t board.Task) contract.Call {
 	own, cfg := cs.Call, cs.at.cfg.Contract
 	role := own.Role
-	if role == "" && t.Path != "" {
+	if role == "" && !isOffBoard(t) {
 		role = t.Contracted(cfg.Roles)
 	}
 	c := contract.Call{
@@ -82,7 +82,7 @@ func (cs contracts) resolveContract(t board.Task) (b bound, no contract.Refusals
 	resolved, more := contract.Resolve(c, world)
 	b.Contract = resolved
 	no = append(no, more...)
-	if t.Path == "" && resolved.Mutates {
+	if isOffBoard(t) && resolved.Mutates {
 		no = append(no, contract.Refusal{Code: "needs-task", Message: fmt.Sprintf("a session in the role %s makes atoms, and atoms are merged only through the review of a task", resolved.Role),
 			Way: "add one with odd task add, then odd agent run --task ID"})
 	}

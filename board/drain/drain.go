@@ -213,10 +213,9 @@ type drain struct {
 	Options
 	boardWriter
 	notes
-	override *contract.Override // as resolved; nil for none
-	given    *Given             // what an invocation works on instead of the board; nil for none
-	report   Report
-	shared   *repo.RemoteLock // nil without a remote
+	given  *Given // what an invocation works on instead of the board; nil for none
+	report Report
+	shared *repo.RemoteLock // nil without a remote
 	artifacts
 
 	baton       *baton         // nil where one session runs at a time
@@ -469,7 +468,7 @@ func (d *drain) retryAct(ctx context.Context, act func(context.Context) error) e
 }
 
 func (d *drain) runTask(ctx context.Context, t board.Task) error {
-	c, err := d.claim(ctx, t)
+	c, err := d.claim(ctx, t, 1)
 	if d.Task == "" && errors.Is(err, repo.ErrForbidden) {
 		d.addNote(fmt.Sprintf("%s: not claimed: %v", t.ID, err))
 		return nil // the other tasks can go on
@@ -477,15 +476,23 @@ func (d *drain) runTask(ctx context.Context, t board.Task) error {
 	if err != nil || c == nil {
 		return err
 	}
-	defer c.releaseBase(ctx)
 	d.say(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
+	return d.runClaim(ctx, c)
+}
+
+// runClaim runs the sessions of a claim and commits what became of them.
+func (d *drain) runClaim(ctx context.Context, c *claim) error {
+	defer c.releaseBase(ctx)
 	d.met = nil
-	w := d.runWork(ctx, c)
-	if err = w.fault; err == nil {
-		err = d.settleTask(ctx, c, w)
+	done := d.runSessions(ctx, c)
+	for _, w := range done {
+		if w.fault != nil {
+			return c.notSaved(w.fault)
+		}
 	}
+	err := d.settle(ctx, c, done...)
 	d.met = nil // its ledger has told
-	if repo.Faulty(err) || w.fault != nil {
+	if repo.Faulty(err) {
 		return c.notSaved(err)
 	}
 	return err

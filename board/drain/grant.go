@@ -29,7 +29,7 @@ type terms struct {
 }
 
 // compileTerms compiles the persona, binds the contract, begins the handshake and compiles the grant.
-func (a attempt) compileTerms(ctx context.Context, bind func(board.Task) (bound, contract.Refusals)) (t terms, err error) {
+func (a attempt) compileTerms(ctx context.Context) (t terms, err error) {
 	d, task := a.d, a.c.task
 	if task.Role != "" {
 		if t.persona, err = d.at.compilePersona(task.Role); err != nil {
@@ -37,7 +37,7 @@ func (a attempt) compileTerms(ctx context.Context, bind func(board.Task) (bound,
 		}
 	}
 	var no contract.Refusals
-	if t.bound, no = bind(task); len(no) > 0 {
+	if t.bound, no = d.contracts().resolveContract(task); len(no) > 0 {
 		return t, fmt.Errorf("contract: %s", describeRefusals(no))
 	}
 	if t.declines, err = d.findDeclines(ctx, task, a.c.base); err != nil {

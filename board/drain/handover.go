@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
@@ -43,8 +44,8 @@ func newHanded(m handoff.Meta, made deliver.Deliverable) (h handed, leaks bool, 
 }
 
 // encodeHandoff is the last session of w with what it delivers encoded for whoever comes next. A
-// role without a mode hands over to nobody. slug tells the run's sessions apart.
-func (a attempt) encodeHandoff(slug string, w work) lastSession {
+// role without a mode hands over to nobody.
+func (a attempt) encodeHandoff(w work) lastSession {
 	c, s := a.bound.Contract, w.lastSession
 	to := modeOf(c.Next)
 	if c.Mode == "" || to == "" || s.emission.Deliverable == nil {
@@ -53,7 +54,7 @@ func (a attempt) encodeHandoff(slug string, w work) lastSession {
 	made := a.d.contracts().withArtifact(s.emission.Deliverable.Clone(), c)
 	s.emission.Deliverable = &made
 	m := handoff.Meta{
-		Slug: slug, From: c.Mode, To: to, Artifact: a.d.at.artifactName(cmp.Or(made.Artifact(), c.Artifact)), Run: a.d.Run, By: a.d.By,
+		Slug: a.slug(), From: c.Mode, To: to, Artifact: a.d.at.artifactName(cmp.Or(made.Artifact(), c.Artifact)), Run: a.d.Run, By: a.d.By,
 		At: a.d.Now().UTC().Format(time.RFC3339), Journal: a.d.log.journalPath(), Tainted: c.Tainted,
 	}
 	if c.Persona != nil {
@@ -84,6 +85,17 @@ func (a attempt) encodeHandoff(slug string, w work) lastSession {
 	}
 	s.handed = &h
 	return s
+}
+
+// slug tells the handoffs of a run apart.
+func (a attempt) slug() string {
+	switch {
+	case !isOffBoard(a.c.task):
+		return board.Slug(a.c.task.ID)
+	case a.member > 0:
+		return fmt.Sprintf("%d %s", a.member, a.bound.Role)
+	}
+	return ""
 }
 
 // addHandoffs adds the handoffs of the sessions to a result's changes, and the entries
@@ -185,23 +197,21 @@ const overridden = "override-produced"
 
 // tellOverride adds to a claim's commit the entry of an override's start, so that
 // it is in history before anything is spawned, and returns what the claim says of it.
-func (rec recorder) tellOverride(p *draft) *event.Override {
-	o := rec.override
+func tellOverride(p *draft, o *contract.Override, by string) *event.Override {
 	if o == nil {
 		return nil
 	}
 	content := fmt.Sprintf("override started by %s for one session; reason: %s; risks acknowledged: %s; it ends with the session, and what it makes is tagged %s",
-		rec.person, o.Reason, strings.Join(o.Risks, ", "), overridden)
+		by, o.Reason, strings.Join(o.Risks, ", "), overridden)
 	p.tellJournal("D", "", "override: "+strings.Join(textsFrom(o.Modes), ", ")+" collapsed", content)
-	return overrideData(o, rec.person)
+	return overrideData(o, by)
 }
 
 func overrideData(o *contract.Override, by string) *event.Override {
 	return &event.Override{By: by, Modes: textsFrom(o.Modes), Reason: o.Reason, Risks: o.Risks}
 }
 
-func (rec recorder) overrideEnds(p *draft, how string) {
-	o := rec.override
+func (rec recorder) overrideEnds(p *draft, o *contract.Override, how string) {
 	if o == nil {
 		return
 	}

@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -87,8 +85,8 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		return d.report, err
 	}
 	t := d.contracts().asTask(inv)
-	if d.override, err = d.contracts().checkBindable(t); err != nil {
-		return d.report, err
+	if _, no := d.contracts().checkBindable(t); len(no) > 0 {
+		return d.report, no
 	}
 	if err := d.beginBeside(ctx); err != nil {
 		return d.report, err
@@ -98,33 +96,14 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		return d.report, err
 	}
 	defer unlock()
-	var c *claim
-	err = d.retryAct(ctx, func(ctx context.Context) (err error) {
-		plan, err := d.planEngagement(t, max(inv.Sessions, 1))
-		if err != nil {
-			return err
-		}
-		c = plan.claim
-		return d.landClaim(ctx, plan)
-	})
+	c, err := d.claim(ctx, t, max(inv.Sessions, 1))
 	if err != nil {
 		return d.report, d.countRefusal(err)
 	}
-	defer c.releaseBase(ctx)
-	done := d.runSessions(ctx, c)
-	for i, w := range done {
-		if w.fault != nil {
-			return d.report, c.notSaved(w.fault)
-		}
-		var stop error
-		done[i], stop = w.heedEmergency(c.task.ID)
-		d.stop = cmp.Or(stop, d.stop)
-	}
-	if err = d.commitSessions(ctx, c, done); err == nil {
+	if err = d.runClaim(ctx, c); err == nil {
 		err = d.reckonMoney(ctx)
 	}
-	err = d.endDrain(ctx, err)
-	return d.report, err
+	return d.report, d.endDrain(ctx, err)
 }
 
 // beginBeside looks at the board for sessions that others work beside. They take the drain
@@ -154,6 +133,9 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	return err
 }
 
+// isOffBoard reports a task that is on no board: an invocation.
+func isOffBoard(t board.Task) bool { return t.Path == "" }
+
 // asTask returns the invocation as a task that is on no board; its id is the run's.
 func (cs contracts) asTask(inv Invocation) board.Task {
 	t := board.Task{Row: board.Row{ID: okf.ID(cs.Run), Title: string(secrets.Redact([]byte(inv.Title))), Role: cs.Call.WorkRole}, Attempts: 1}
@@ -163,11 +145,11 @@ func (cs contracts) asTask(inv Invocation) board.Task {
 	return t
 }
 
-// checkBindable refuses the session that t asks for if its contract or persona cannot be bound, and
-// returns the override that it asks for.
-func (cs contracts) checkBindable(t board.Task) (*contract.Override, error) {
+// checkBindable resolves t's contract for a person who asked for the session, and lists why it or the
+// persona cannot be bound.
+func (cs contracts) checkBindable(t board.Task) (bound, contract.Refusals) {
 	b, no := cs.bindPersona(t)
-	return b.Override, asError(append(no, Speechless(cs.at.cfg, b.Role)...))
+	return b, append(no, Speechless(cs.at.cfg, b.Role)...)
 }
 
 // bindPersona resolves the contract and adds what is missing in the persona of t's role.
@@ -182,43 +164,12 @@ func (cs contracts) bindPersona(t board.Task) (bound, contract.Refusals) {
 	return b, no
 }
 
-// planEngagement plans the commit that this run holds sessions without a task and what they may cost.
-func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
-	b, refused := d.contracts().resolveContract(t)
-	if len(refused) > 0 {
-		return claimPlan{}, refused
-	}
-	now, as := d.authority(), t
-	var err error
-	if d.leaseID, err = now.checkStanding(); err != nil {
-		return claimPlan{}, err
-	}
-	as.Kind = kindOf(b.Role)
-	if _, no := d.admission().findObstacles(as); len(no) > 0 {
-		return claimPlan{}, joinErrors(no...)
-	}
-	c := &claim{task: t, sessions: sessions, reserved: now.reservation(t), leaseID: d.leaseID, kind: as.Kind, repo: d.repo}
-	c.until = now.until(max(d.at.cfg.TaskLease, risk.Limits(d.at.cfg, t).Timeout)*time.Duration(sessions), d.leaseID)
-	if c.base, err = d.base(); err != nil {
-		return claimPlan{}, err
-	}
-	p := d.newDraft()
-	d.recorder().addGiven(p)
-	data := event.ClaimData{Sessions: int64(sessions), ContractRole: string(b.Role), Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title}
-	if g := d.given; g != nil {
-		data.Handoff = d.at.pathOf(g.Claims.Path)
-	}
-	p.message = d.log.message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, traced{lease: c.leaseID})
-	return d.recorder().completeClaim(c, p, event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role}, data), nil
-}
-
 // runSessions runs the sessions of c side by side and returns their works in order.
 func (d *drain) runSessions(ctx context.Context, c *claim) []work {
-	done := make([]work, c.sessions)
 	if c.sessions == 1 {
-		done[0] = d.runSession(ctx, c, 1)
-		return done
+		return []work{d.runSession(ctx, c, 0)}
 	}
+	done := make([]work, c.sessions)
 	b := &baton{all: make(chan struct{})}
 	d.baton = b
 	if reply := d.Reply; reply != nil { // a person answers one session at a time
@@ -254,37 +205,8 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []work {
 	return done
 }
 
-// runSession runs the n-th session of c and encodes what it hands over. Sessions
-// share nothing but their input: each has its own brief, tree and handoff.
-func (d *drain) runSession(ctx context.Context, c *claim, n int) (w work) {
-	defer func() { w.anchor.releasePermit(releaseReason(w.lastSession)) }()
-	a, in, err := newAttempt(ctx, d, c, d.contracts().resolveContract)
-	if err != nil {
-		return work{terms: a.terms, lastSession: lastSession{}.asBlocked("%v", err)}
-	}
-	slug := ""
-	if c.sessions > 1 {
-		in.req.Member, slug = n, fmt.Sprintf("%d %s", n, a.bound.Role)
-	}
-	w = work{terms: a.terms, lastSession: a.runSubstrate(ctx, in)}
-	switch {
-	case w.reason != "":
-	case len(w.emission.Atoms) > 0:
-		w.lastSession = w.asBlocked("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", w.emission.Atoms[0].At)
-	default:
-		w.lastSession = a.encodeHandoff(slug, w)
-	}
-	return w
-}
-
-// commitSessions commits what became of the sessions. It runs to its end even when
-// the person has interrupted them.
-func (d *drain) commitSessions(ctx context.Context, c *claim, done []work) error {
-	stopped := ctx.Err()
-	if d.Watch != nil {
-		stopped = nil // which is how a person ends it
-	}
-	ctx = context.WithoutCancel(ctx)
+// saveSessions lands what became of sessions without a task.
+func (d *drain) saveSessions(ctx context.Context, c *claim, done []work) error {
 	for i, w := range done {
 		d.keepSession(fmt.Sprintf("session.%d", i+1), w, lentSecrets(d.at.cfg, d.Environ))
 	}
@@ -297,11 +219,10 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []work) error
 		p, said = d.recorder().endInvocation(c, done, art)
 		return p
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		d.report.Said = append(d.report.Said, said...)
 	}
-	d.report.Said = append(d.report.Said, said...)
-	return stopped
+	return err
 }
 
 // withoutLapsed returns the works without what was made under a lease, permit or claim that has ended.

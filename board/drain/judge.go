@@ -12,20 +12,25 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// judgeEmission is s with what it emitted under these terms merged, if it may go to review. It is voided
-// if the lease does not allow what was emitted. by is who emitted it, "odd/VERSION".
-func (a authority) judgeEmission(under terms, s lastSession, g *okf.Graph, by string) lastSession {
-	if s.reason == "" {
-		s = a.mergeEmission(under, s, g, by)
+// judgeEmission is s with what it emitted merged, if it may go to review. It is voided if the lease does
+// not allow what was emitted.
+func (a attempt) judgeEmission(s lastSession, g *okf.Graph) lastSession {
+	if s.reason != "" {
+		return s
 	}
-	if why := a.whyAstray(under, s.items); why != "" && s.reason == "" {
+	if made := s.emission.Atoms; isOffBoard(a.c.task) && len(made) > 0 {
+		return s.asBlocked("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", made[0].At)
+	}
+	now := a.d.authority()
+	s = now.mergeEmission(a.terms, s, g, a.d.By)
+	if why := now.whyAstray(a.terms, s.items); why != "" {
 		return s.asVoid("emission refused: " + why)
 	}
 	return s
 }
 
 // mergeEmission is s with the emitted atoms capped and merged under the session's permit. One atom
-// outside the permit refuses all of them.
+// outside the permit refuses all of them. by is who emitted them, "odd/VERSION".
 func (a authority) mergeEmission(under terms, s lastSession, g *okf.Graph, by string) lastSession {
 	if under.bound.Tainted != "" {
 		var err error

@@ -59,7 +59,7 @@ func (d *drain) refresh(ctx context.Context, t board.Task) error {
 	if n := countEffects(w.items); w.change == nil && len(w.proposedChanges(d.at)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
-	return d.settleTask(ctx, c, w)
+	return d.settle(ctx, c, w)
 }
 
 // judgeAgain reads the emission of t's last run and judges it on today's base.
@@ -88,7 +88,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (c *claim, w work,
 	if err != nil {
 		return nil, w, err
 	}
-	a := attempt{terms{bound: d.contracts().boundBefore(t)}, d, c}
+	a := attempt{terms: terms{bound: d.contracts().boundBefore(t)}, d: d, c: c}
 	if a.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
 		return nil, w, err
 	}

@@ -242,7 +242,7 @@ func TestTwoDrainsOneDollar(t *testing.T) {
 		}
 	}
 	for i, d := range both {
-		c, err := d.claim(ctx, next[i])
+		c, err := d.claim(ctx, next[i], 1)
 		switch {
 		case c != nil:
 			had = append(had, string(c.task.ID))

@@ -2,7 +2,9 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/odd-cli/odd/board"
@@ -12,6 +14,37 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
+// choice is what is decided about one task: to run it, or why not.
+type choice struct {
+	task  board.Task
+	ready bool    // the board says nothing against it
+	bound bound   // as far as it could be resolved
+	no    []error // all that refuses it
+	held  error   // the review of another task that it waits for, nil for none
+}
+
+// why is all that refuses the task, nil where nothing does.
+func (ch choice) why() error { return joinErrors(ch.no...) }
+
+// choose decides about the tasks of rows, in the board's order. Options.Task leaves one of them to be run.
+func (d *drain) choose(ctx context.Context, rows []*board.Row) iter.Seq[choice] {
+	named, _ := d.at.findTask(d.Task)
+	return func(yield func(choice) bool) {
+		for t := range d.at.boardOrder(rows) {
+			ch := choice{task: t, no: []error{errors.New("not named by --task")}}
+			if d.Task == "" || t.ID == named.ID {
+				ch = d.admission().decide(t)
+			}
+			if len(ch.no) == 0 {
+				ch.held = d.preflight().whyHeld(ctx, t)
+			}
+			if !yield(ch) {
+				return
+			}
+		}
+	}
+}
+
 // nextTask returns the first task in the board's order that may run, was not tried and does
 // not wait for another review. With Options.Task it returns that one.
 func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task, bool, error) {
@@ -19,46 +52,45 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 	if d.leaseID, err = d.authority().checkStanding(); err != nil {
 		return board.Task{}, false, err
 	}
-	if d.Task != "" {
-		t, err := d.at.findTask(d.Task)
-		if err != nil {
-			return t, false, err
-		}
-		if _, err = d.admission().whyDenied(t); err == nil && d.Invoked {
-			d.override, err = d.contracts().checkBindable(t)
-		}
-		return t, err == nil, err
+	rows, err := d.candidates(tried)
+	if err != nil {
+		return board.Task{}, false, err
 	}
 	var broke error // the last refusal, which is told as what this run ends with, or else before it goes on
-	tell := func() {
-		if broke != nil {
+	tell := func(next error) {
+		if broke != nil && (next == nil || next.Error() != broke.Error()) {
 			d.noteOnce(broke.Error())
 		}
+		broke = next
 	}
-	ready := slices.DeleteFunc(slices.Clone(d.at.rows()), func(r *board.Row) bool { return r.State != board.Ready || tried[r.ID] })
-	for t := range d.at.boardOrder(ready) {
-		if board.Eligible(&t.Row, d.at.index(), d.Now()) != "" {
-			continue
+	for ch := range d.choose(ctx, rows) {
+		switch why := ch.why(); {
+		case ch.held != nil:
+			d.noteOnce(ch.held.Error())
+		case why != nil:
+			tell(why)
+		default:
+			tell(nil)
+			return ch.task, true, nil
 		}
-		_, why := d.admission().whyDenied(t)
-		if why == nil {
-			if held := d.preflight().whyHeld(ctx, t); held != nil {
-				d.noteOnce(held.Error())
-				continue
-			}
-			tell()
-			return t, true, nil
-		}
-		if broke != nil && broke.Error() != why.Error() {
-			tell()
-		}
-		broke = why
 	}
 	if len(tried) == 0 && broke != nil {
 		return board.Task{}, false, broke // something is ready and all of it was refused
 	}
-	tell()
+	tell(nil)
 	return board.Task{}, false, nil
+}
+
+// candidates are the tasks that may be next: those that are ready and wait for nothing, or the one that a
+// person names, whatever it is.
+func (d *drain) candidates(tried map[okf.ID]bool) ([]*board.Row, error) {
+	if d.Task != "" {
+		t, err := d.at.findTask(d.Task)
+		return []*board.Row{&t.Row}, err
+	}
+	return slices.DeleteFunc(slices.Clone(d.at.rows()), func(r *board.Row) bool {
+		return r.State != board.Ready || tried[r.ID] || board.Eligible(r, d.at.index(), d.Now()) != ""
+	}), nil
 }
 
 // taskLimit returns how many tasks a drain takes at most.
@@ -70,19 +102,6 @@ func (o Options) taskLimit(cfg config.Config) int {
 		return o.MaxTasks
 	}
 	return cfg.MaxTasks
-}
-
-// whyDenied returns why t may not be drained now, and the commitment lease that it may be drained under.
-func (ad admission) whyDenied(t board.Task) (leaseID string, err error) {
-	now := ad.now
-	if err = now.checkEligible(t); err == nil {
-		leaseID, err = now.checkStanding()
-	}
-	if err == nil {
-		_, no := ad.findObstacles(t)
-		err = joinErrors(no...)
-	}
-	return leaseID, err
 }
 
 // Overlap is why a ready task is held back: files that it may change wait for a

@@ -47,45 +47,35 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	p := Plan{Stops: []Stop{}, Tasks: []Step{}}
 	d, err := readCommitted(r, o)
 	if err != nil {
-		if p.addStop(err) {
-			err = nil
-		}
+		err = p.addStop(err)
 		return p, err
 	}
 	for _, check := range []func(context.Context) error{d.checkWorkTree, d.readBoard, d.checkPlace, d.checkTarget, d.checkShared, d.checkUnlocked} {
-		if err := check(ctx); !p.addStop(err) {
+		if err := p.addStop(check(ctx)); err != nil {
 			return p, err
 		}
 	}
-	if err := d.authority().addStops(&p); err != nil {
+	if err := p.addStop(d.authority().listStops()...); err != nil {
 		return p, err
 	}
-	only := okf.ID("")
 	if d.Task != "" {
-		t, err := d.at.findTask(d.Task)
-		if err != nil {
+		if _, err := d.at.findTask(d.Task); err != nil {
 			return p, err
 		}
-		only = t.ID
 	}
 	killed, err := r.KilledRuns()
 	if err != nil {
 		return p, err
 	}
 	left := d.taskLimit(d.at.cfg)
-	for t := range d.at.boardOrder(d.at.rows()) {
-		s := d.admission().planTask(t, only)
-		if t.State == board.InProgress && slices.Contains(killed, t.ClaimedBy) {
+	for ch := range d.choose(ctx, d.at.rows()) {
+		s := d.admission().explain(ch)
+		switch {
+		case ch.task.State == board.InProgress && slices.Contains(killed, ch.task.ClaimedBy):
 			s.Reason = "its run was killed; odd drain frees it first, and then runs it unless it has had too many attempts"
-		}
-		if s.Run {
-			s.addRefusal(d.preflight().whyHeld(ctx, t))
-			s.Run = s.Reason == ""
-		}
-		if s.Run && left == 0 {
+		case s.Run && left == 0:
 			s.Run, s.Reason = false, "not in this run, which takes fewer tasks (--max-tasks)"
-		}
-		if s.Run {
+		case s.Run:
 			left--
 		}
 		p.Tasks = append(p.Tasks, s)
@@ -99,77 +89,59 @@ func (bw *boardWriter) checkTarget(context.Context) error {
 	return err
 }
 
-// addStops adds what the lease, an emergency or the budget would refuse every task for.
-func (a authority) addStops(p *Plan) error {
-	s, err := a.slowLoop()
-	if !p.addStop(err) || err != nil {
-		return err
-	}
-	if a.requiresLease() {
-		p.addStop(refuseInvalidLease(s.Verdict("")))
-		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
-		if !slices.ContainsFunc(p.Stops, func(s Stop) bool { return s.Code == "lease-head-not-committed" }) {
-			p.addStop(refuseUncommitted(!a.committed))
-		}
-	} else {
-		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
-	}
+// listStops lists what the lease, an emergency or the budget refuses every task for; some are nil.
+func (a authority) listStops() []error {
+	_, no := a.listStanding()
 	if all := a.tenantPurse(); a.cfg.HasBudget && all.decide(0) == budget.Stop {
-		p.addStop(refuse("budget", "%s; raise [budget] monthly_usd in odd.toml, or wait for next month", all.describeOverspend()))
+		no = append(no, refuse("budget", "%s; raise [budget] monthly_usd in odd.toml, or wait for next month", all.describeOverspend()))
+	}
+	return no
+}
+
+// addStop notes refusals, each once, and returns the first fault.
+func (p *Plan) addStop(all ...error) error {
+	for _, err := range all {
+		s, ok := stopOf(err)
+		if !ok && err != nil {
+			return err
+		}
+		if ok && !slices.Contains(p.Stops, s) {
+			p.Stops = append(p.Stops, s)
+		}
 	}
 	return nil
 }
 
-// addStop notes a refusal and goes on; a fault ends the explanation.
-func (p *Plan) addStop(err error) bool {
+// stopOf returns a refusal as a plan shows it, false for a fault and for nil.
+func stopOf(err error) (Stop, bool) {
 	var no interface{ Refused() string }
 	var wait *Busy
 	switch {
-	case err == nil:
 	case errors.As(err, &no):
-		p.addNote(Stop{no.Refused(), err.Error()})
+		return Stop{no.Refused(), err.Error()}, true
 	case errors.As(err, &wait):
-		p.addNote(Stop{wait.Code, wait.Text})
-	default:
-		return false
+		return Stop{wait.Code, wait.Text}, true
 	}
-	return true
+	return Stop{}, false
 }
 
-func (p *Plan) addNote(s Stop) {
-	if !slices.Contains(p.Stops, s) {
-		p.Stops = append(p.Stops, s)
+// explain is a choice as a plan shows it.
+func (ad admission) explain(ch choice) Step {
+	s := Step{Task: ch.task.ID, State: ch.task.State, Role: ch.task.Role, Contract: ch.bound.Role, Reserved: ad.now.reservation(ch.task)}
+	why := ch.no
+	if ch.held != nil {
+		why = []error{ch.held}
 	}
-}
-
-// planTask decides about one task, where only one may run about all others.
-func (ad admission) planTask(t board.Task, only okf.ID) Step {
-	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: ad.now.reservation(t)}
-	if only != "" && only != t.ID {
-		s.Reason = "not named by --task"
-		return s
+	for _, err := range why {
+		s.Reason = strings.TrimPrefix(s.Reason+"; "+err.Error(), "; ")
+		if stop, ok := stopOf(err); ok {
+			s.Refusals = append(s.Refusals, stop)
+		}
 	}
-	if why := ad.now.checkEligible(t); why != nil {
-		s.addRefusal(why)
-		return s
+	if s.Run = len(why) == 0; ch.ready {
+		s.Substrate, s.Why = ad.place.pickSubstrate(ch.task)
 	}
-	s.Substrate, s.Why = ad.place.pickSubstrate(t)
-	b, no := ad.findObstacles(t)
-	s.Contract = b.Role
-	for _, err := range no {
-		s.addRefusal(err)
-	}
-	s.Run = s.Reason == ""
 	return s
-}
-
-func (s *Step) addRefusal(err error) {
-	var p Plan
-	if !p.addStop(err) || len(p.Stops) == 0 {
-		return
-	}
-	s.Refusals = append(s.Refusals, p.Stops...)
-	s.Reason = strings.TrimPrefix(s.Reason+"; "+p.Stops[0].Text, "; ")
 }
 
 // Resolve resolves the contract of an invocation, of the task that the options
@@ -184,10 +156,17 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 	return b.Contract, asError(no)
 }
 
-// bindUnderLease binds the persona and adds what the slow loop has against the session.
+// bindUnderLease binds the persona and adds what the lease and an open emergency have against the session.
 func (ad admission) bindUnderLease(t board.Task) (bound, contract.Refusals) {
 	b, no := ad.terms.bindPersona(t)
-	return b, append(no, ad.now.leaseRefusals(t, b)...)
+	_, err := ad.now.checkStanding()
+	for _, err := range append([]error{err}, ad.now.checkCharter(t, b.Role)...) {
+		var why *refusal.Refusal
+		if errors.As(err, &why) {
+			no = append(no, contract.Refusal{Code: why.Code, Message: why.Text})
+		}
+	}
+	return b, no
 }
 
 // openInvocation is a drain that writes nothing, and what an invocation asks of it.
@@ -214,37 +193,19 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if len(no) > 0 {
 		return invoke.Brief{}, nil, no
 	}
-	if t.Path != "" {
+	if !isOffBoard(t) {
 		t.Attempts++
 	}
-	now := d.authority()
-	under, err := now.checkStanding()
+	if d.leaseID, err = d.authority().checkStanding(); err != nil {
+		return invoke.Brief{}, nil, err
+	}
+	c, err := d.newClaim(t, b, max(inv.Sessions, 1))
 	if err != nil {
 		return invoke.Brief{}, nil, err
 	}
-	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: now.reservation(t), until: now.until(d.at.cfg.TaskLease, under), repo: d.repo}
-	if c.base, err = d.base(); err != nil {
-		return invoke.Brief{}, nil, err
-	}
-	_, in, err := newAttempt(ctx, d, c, func(board.Task) (bound, contract.Refusals) { return b, nil })
+	_, in, err := newAttempt(ctx, d, c, 0)
 	if err != nil {
 		return invoke.Brief{}, nil, errors.New(lastSession{}.asBlocked("%v", err).reason)
 	}
 	return in.brief, d.at.listReceivers(t, b.Contract.Servers), nil
-}
-
-// leaseRefusals lists what the slow loop has against a session, beside its contract.
-func (a authority) leaseRefusals(t board.Task, b bound) contract.Refusals {
-	if t.Path == "" {
-		t.Kind = kindOf(b.Role)
-	}
-	var out contract.Refusals
-	_, err := a.checkStanding()
-	for _, err := range append([]error{err}, a.checkCharter(t)...) {
-		var no *refusal.Refusal
-		if errors.As(err, &no) {
-			out = append(out, contract.Refusal{Code: no.Code, Message: no.Text})
-		}
-	}
-	return out
 }

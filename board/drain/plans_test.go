@@ -76,7 +76,7 @@ func containsPrefix(prefixes []string, name string) bool {
 func (p *paper) claim(run, id string, now time.Time) *claim {
 	p.Helper()
 	d := p.run(run, now)
-	plan := d.planClaim(p.task(d, id))
+	plan := d.planClaim(p.task(d, id), bound{}, 1)
 	if plan.draft.err != nil {
 		p.Fatal(plan.draft.err)
 	}
@@ -121,7 +121,7 @@ func TestPlanClaim(t *testing.T) {
 	if len(d.at.spend.Open) != 1 || d.at.spend.Open[0].Reserved != 100_000 || c.reserved != 100_000 {
 		t.Errorf("reserved: %+v", d.at.spend.Open)
 	}
-	if d.planClaim(now).draft.err == nil {
+	if d.planClaim(now, bound{}, 1).draft.err == nil {
 		t.Error("a second run claims the task while the first holds it")
 	}
 }
@@ -188,7 +188,7 @@ func TestPlansShareNoFile(t *testing.T) {
 	var plans []*draft
 	for _, one := range [][2]string{{runA, "tide"}, {runB, "ebb"}} {
 		d := p.run(one[0], begin)
-		plan := d.planClaim(p.task(d, one[1]))
+		plan := d.planClaim(p.task(d, one[1]), bound{}, 1)
 		if plan.draft.err != nil {
 			t.Fatal(plan.draft.err)
 		}
@@ -205,11 +205,11 @@ func TestPlansShareNoFile(t *testing.T) {
 func TestPlanLeavesNothing(t *testing.T) {
 	p := newPaper(t, "[budget]\nmonthly_usd = 1.0\n", "tide state: ready")
 	d := p.run(runA, begin)
-	first := d.planClaim(p.task(d, "tide"))
+	first := d.planClaim(p.task(d, "tide"), bound{}, 1)
 	if first.draft.err != nil {
 		t.Fatal(first.draft.err)
 	}
-	again := d.planClaim(p.task(d, "tide"))
+	again := d.planClaim(p.task(d, "tide"), bound{}, 1)
 	if again.draft.err != nil {
 		t.Fatal(again.draft.err)
 	}
@@ -250,7 +250,7 @@ func TestPlanResult(t *testing.T) {
 			d := p.run(runA, begin)
 			d.Now = func() time.Time { return moment }
 			d.log.now = d.Now
-			plan := d.planClaim(p.task(d, "tide"))
+			plan := d.planClaim(p.task(d, "tide"), bound{}, 1)
 			if plan.draft.err != nil {
 				t.Fatal(plan.draft.err)
 			}

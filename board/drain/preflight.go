@@ -67,18 +67,36 @@ type admission struct {
 
 func (d *drain) admission() admission { return admission{d.authority(), d.contracts(), d.preflight()} }
 
+// decide decides about t, beside the lease, an emergency and a pause, which stop every task.
+func (ad admission) decide(t board.Task) choice {
+	ch := choice{task: t}
+	if !isOffBoard(t) {
+		if why := ad.now.checkEligible(t); why != nil {
+			ch.no = []error{why}
+			return ch
+		}
+	}
+	ch.ready = true
+	ch.bound, ch.no = ad.findObstacles(t)
+	return ch
+}
+
 // findObstacles lists what keeps t from running beside where it stands on the board and what
 // stops every task: the lease, the role, the contract, the inputs, the agent, the
-// programs and the money. The contract is resolved as far as it goes. If a person asked for the
-// session, checkBindable reports role and contract instead.
+// programs and the money. The contract is resolved as far as it goes. A person who asked for the session
+// is told what speaks against role and contract as the contract's refusals.
 func (ad admission) findObstacles(t board.Task) (bound, []error) {
-	no := ad.now.checkCharter(t)
+	bind := ad.terms.checkSpawnable
+	if ad.terms.Invoked {
+		bind = ad.terms.checkBindable
+	}
+	b, refused := bind(t)
+	no := ad.now.checkCharter(t, b.Role)
 	add := func(err error) {
 		if err != nil {
 			no = append(no, err)
 		}
 	}
-	b, refused := ad.terms.checkSpawnable(t)
 	if !ad.terms.Invoked {
 		if t.Role == "" {
 			add(refuse("floor", "task %s: the task has no role, and odd drain needs one; set it with odd task edit %[1]s --role ROLE", t.ID))
@@ -88,6 +106,8 @@ func (ad admission) findObstacles(t board.Task) (bound, []error) {
 		if len(refused) > 0 {
 			add(refuse("contract", "task %s: %s", t.ID, describeRefusals(refused)))
 		}
+	} else if len(refused) > 0 {
+		add(refused)
 	}
 	if b.Role == contract.General {
 		add(ad.place.checkEditable(t))

@@ -199,15 +199,17 @@ func (cs contracts) loadRoster() contract.Roster {
 	return contract.LoadRoster(cs.at.graph)
 }
 
-func (rec recorder) addGiven(p *draft) {
+// addGiven adds the claims of what an invocation is given to p, and returns their path, "" for none.
+func (rec recorder) addGiven(p *draft) string {
 	g := rec.given
 	if g == nil {
-		return
+		return ""
 	}
 	file := rec.at.pathOf(g.Claims.Path)
 	p.changes[file] = g.text
 	title, content := handoff.Entry(g.Claims, file, rec.log.now().UTC().Format(time.RFC3339))
 	p.tellJournal("H", "", title, content)
+	return file
 }
 
 // Spoke is what a session came to by itself, without a board.

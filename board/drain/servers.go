@@ -42,7 +42,7 @@ func Granted(cfg config.Config, t board.Task) []contract.Grant {
 
 // Relevant reports a server that is for tasks like t. What is on no board is no task.
 func Relevant(s config.Server, t board.Task) bool {
-	if t.Path == "" {
+	if isOffBoard(t) {
 		return false
 	}
 	tagged := slices.ContainsFunc(t.Atom.Tags, func(tag string) bool { return slices.Contains(s.Tags, tag) })

@@ -23,33 +23,49 @@ import (
 type recorder struct {
 	*boardWriter
 	notes
-	person    string             // who asks for an override, "" for nobody
-	override  *contract.Override // as resolved; nil for none
-	given     *Given             // what an invocation works on instead of the board; nil for none
+	person    string // who asks for an override, "" for nobody
+	given     *Given // what an invocation works on instead of the board; nil for none
 	authority func() authority
 }
 
 func (d *drain) recorder() recorder {
-	return recorder{&d.boardWriter, d.notes, d.Person, d.override, d.given, d.authority}
+	return recorder{&d.boardWriter, d.notes, d.Person, d.given, d.authority}
 }
 
-// settleTask commits what became of a task: the proposal on its review branch, then
+// settle commits what became of a claim's sessions: the proposal of a task on its review branch, then
 // the result on the board, in one transaction. It runs to its end even when
 // the person has interrupted the session.
 //
 // A result that cannot be written, for what is in it or because the remote declines it,
-// is put aside: the task is blocked with the reason, and the drain goes on. What the
+// is put aside: the work is blocked with the reason, and the drain goes on. What the
 // session said stays among the run's artifacts.
-func (d *drain) settleTask(ctx context.Context, c *claim, w work) error {
+func (d *drain) settle(ctx context.Context, c *claim, done ...work) error {
 	stopped := ctx.Err()
+	if d.Watch != nil {
+		stopped = nil // which is how a person ends it
+	}
 	ctx = context.WithoutCancel(ctx)
-	err := d.saveResult(ctx, c, w)
+	err := d.save(ctx, c, done)
 	if !isUnwritable(err) || c.isRefresh() {
 		return cmp.Or(err, stopped)
 	}
 	d.addNote(fmt.Sprintf("%s: the result could not be written: %v", c.task.ID, err))
-	w.lastSession = w.asVoid(fmt.Sprintf("the result could not be written: %s; it is kept in %s; run odd task ready %s to try again", oneLine(err.Error()), runRefs+d.Run, c.task.ID))
-	return cmp.Or(d.saveResult(ctx, c, w), stopped)
+	for i, w := range done {
+		done[i].lastSession = w.asVoid(fmt.Sprintf("the result could not be written: %s; it is kept in %s%s", oneLine(err.Error()), runRefs+d.Run, c.tryAgain()))
+	}
+	return cmp.Or(d.save(ctx, c, done), stopped)
+}
+
+func (d *drain) save(ctx context.Context, c *claim, done []work) error {
+	for i, w := range done {
+		var stop error
+		done[i], stop = w.heedEmergency(c.task.ID)
+		d.stop = cmp.Or(stop, d.stop)
+	}
+	if isOffBoard(c.task) {
+		return d.saveSessions(ctx, c, done)
+	}
+	return d.saveResult(ctx, c, done[0])
 }
 
 // unwritten is the reason why a result can never be written, however often it is tried.
@@ -76,8 +92,6 @@ type result struct {
 
 func (d *drain) saveResult(ctx context.Context, c *claim, w work) error {
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
-	w, stop := w.heedEmergency(c.task.ID)
-	d.stop = cmp.Or(stop, d.stop)
 	w, err := d.recorder().dropConverted(ctx, c, w)
 	if err != nil {
 		return err
@@ -165,7 +179,7 @@ func (rec recorder) describeDelay(p *draft, c *claim) string {
 	if p.began.IsZero() || still < stillness {
 		return ""
 	}
-	return fmt.Sprintf("the computer slept for %s before the result was saved; run odd task ready %s to try again", still.Round(time.Second), c.task.ID)
+	return fmt.Sprintf("the computer slept for %s before the result was saved%s", still.Round(time.Second), c.tryAgain())
 }
 
 func countEffects(items []reconcile.Item) map[reconcile.Effect]int {
@@ -352,7 +366,7 @@ func (rec recorder) tellResult(p *draft, c *claim, title, content string, list .
 		rec.addAppeals(p, c, list...)
 	}
 	rec.addHandoffs(p, list...)
-	rec.overrideEnds(p, title+", "+content)
+	rec.overrideEnds(p, c.override, title+", "+content)
 }
 
 func (rec recorder) finishTask(c *claim, w work, out Outcome) ([]byte, error) {

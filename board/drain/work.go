@@ -16,7 +16,6 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
@@ -69,8 +68,9 @@ type lastSession struct {
 // not change.
 type attempt struct {
 	terms
-	d *drain
-	c *claim
+	d      *drain
+	c      *claim
+	member int // which of the claim's sessions, from 1; 0 for its only one
 }
 
 // input is what one session of an attempt begins with.
@@ -106,9 +106,9 @@ func (w work) cost() budget.MicroUSD { return w.earlier.paid + w.spent }
 
 // newAttempt settles the terms of an attempt at what c holds, and makes what its first session
 // begins with.
-func newAttempt(ctx context.Context, d *drain, c *claim, bind func(board.Task) (bound, contract.Refusals)) (a attempt, in input, err error) {
-	a = attempt{d: d, c: c}
-	if a.terms, err = a.compileTerms(ctx, bind); err != nil {
+func newAttempt(ctx context.Context, d *drain, c *claim, member int) (a attempt, in input, err error) {
+	a = attempt{d: d, c: c, member: member}
+	if a.terms, err = a.compileTerms(ctx); err != nil {
 		return a, in, err
 	}
 	if in.req, err = a.newRequest(); err != nil {
@@ -121,36 +121,37 @@ func newAttempt(ctx context.Context, d *drain, c *claim, bind func(board.Task) (
 // publishes reports work that would go to review or hand something over.
 func (c *claim) publishes(w work) bool { return w.reason == "" && !c.isRefresh() }
 
-// runWork runs the session of a claimed task and says what became of the task. Whatever goes wrong
-// blocks this task and not the drain.
-func (d *drain) runWork(ctx context.Context, c *claim) (w work) {
+// runSession runs the session of c, or that of several which member names, and says what became of the
+// work. Sessions of one claim share nothing but their input: each has its own brief, tree and handoff.
+// Whatever goes wrong blocks this work and not the drain.
+func (d *drain) runSession(ctx context.Context, c *claim, member int) (w work) {
 	defer func() { w.anchor.releasePermit(releaseReason(w.lastSession)) }()
-	a, in, err := newAttempt(ctx, d, c, d.contracts().checkSpawnable)
+	a, in, err := newAttempt(ctx, d, c, member)
 	if err != nil {
 		return work{terms: a.terms, lastSession: lastSession{}.asBlocked("%v", err)}
 	}
 	if d.at.changesFiles(c.task) {
 		w = runChange(ctx, &change{asking: asking{attempt: a, input: in}})
 	} else {
-		w = work{terms: a.terms, lastSession: d.authority().judgeEmission(a.terms, a.runSubstrate(ctx, in), in.req.Graph, d.By)}
+		w = work{terms: a.terms, lastSession: a.judgeEmission(a.runSubstrate(ctx, in), in.req.Graph)}
 	}
 	if w.reason == "" && !w.isProposed() {
-		w.lastSession = a.encodeHandoff(board.Slug(c.task.ID), w)
-		w.lastSession = w.requireResult(c.task.ID)
+		w.lastSession = a.encodeHandoff(w)
+		w.lastSession = w.requireResult(c.task)
 	}
 	return w
 }
 
 // requireResult blocks work that has nothing to review: no atom, no change, no handoff.
-func (w work) requireResult(id okf.ID) lastSession {
+func (w work) requireResult(t board.Task) lastSession {
 	held := func(it reconcile.Item) bool {
 		return it.Effect != reconcile.Unchanged && it.Effect != reconcile.Declined
 	}
-	if w.reason != "" || w.handed != nil || w.emission.Deliverable != nil || slices.ContainsFunc(w.items, held) {
+	if isOffBoard(t) || w.reason != "" || w.handed != nil || w.emission.Deliverable != nil || slices.ContainsFunc(w.items, held) {
 		return w.lastSession
 	}
 	why := "the agent proposed no atom and no change"
-	way := "if that is right, delete the task's file, otherwise change the task and run odd task ready " + string(id)
+	way := "if that is right, delete the task's file, otherwise change the task and run odd task ready " + string(t.ID)
 	switch {
 	case w.op.Reason == pipeline.Noop:
 		why = cmp.Or(w.op.Last().Note, why)
@@ -167,7 +168,7 @@ func (w work) requireResult(id okf.ID) lastSession {
 			why = strings.Replace(why, "nothing to propose", "nothing new", 1)
 			break // it can read them, and has nothing new to say
 		}
-		way = "the reader reads English, and finds rules with must or never, numbered steps, lists or tables of terms (**Word**: meaning), decision records and roles; add one to the documents, or name an agent with odd config set session.substrate NAME; then commit and run odd task ready " + string(id) + ", or delete the task's file"
+		way = "the reader reads English, and finds rules with must or never, numbered steps, lists or tables of terms (**Word**: meaning), decision records and roles; add one to the documents, or name an agent with odd config set session.substrate NAME; then commit and run odd task ready " + string(t.ID) + ", or delete the task's file"
 	}
 	return w.asBlocked("nothing to review: %s; %s", oneLine(cleanText(why)), way)
 }
@@ -184,7 +185,7 @@ func (a attempt) newRequest() (session.Request, error) {
 	}
 	limits := risk.Limits(cfg, t)
 	req := session.Request{
-		Run: a.d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
+		Run: a.d.Run, Task: string(t.ID), Member: a.member, Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
 		By: a.d.By, Now: a.d.Now().UTC(), MaxTurns: limits.Turns, MaxCost: int64(a.c.costOfEach()),
 		Timeout: min(limits.Timeout, max(a.c.until.Sub(a.d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms, Declined: board.DeclinedBefore(a.declines),
 		Progress: func(s string) { a.d.say(string(t.ID) + ": " + s) },
@@ -237,7 +238,7 @@ func (a attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
 	if !now.now.Before(a.c.until) {
 		return errors.New("the claim on the task ended")
 	}
-	if a.c.task.Path == "" {
+	if isOffBoard(a.c.task) {
 		return now.checkSolvent(a.c, cost)
 	}
 	if why := a.anchor.whyLapsed(s); why != "" {
@@ -282,7 +283,7 @@ func (a attempt) runSubstrate(ctx context.Context, in input) lastSession {
 	case err != nil:
 		return s.asBlocked("agent: %v", err)
 	case why != "":
-		return s.asBlocked("agent: %s; run odd task ready %s to try again", why, a.c.task.ID)
+		return s.asBlocked("agent: %s%s", why, a.c.tryAgain())
 	}
 	req := a.equipSession(in, desk)
 	req.Turn = a.newTurn(ctx, in.before, &s.died)
@@ -343,7 +344,7 @@ func agentName(substrate string) string {
 // readOutcome is s as its session ended. mayChange are those that may change files.
 func (a attempt) readOutcome(ctx context.Context, s lastSession, mayChange bool) lastSession {
 	switch e := s.emission; {
-	case ctx.Err() != nil && a.c.task.Path == "" && a.d.Watch == nil:
+	case ctx.Err() != nil && isOffBoard(a.c.task) && a.d.Watch == nil:
 		return s.asBlocked("cancelled: interrupted")
 	case s.died != "":
 		return s.asVoid(s.died)
@@ -371,15 +372,12 @@ func (a attempt) readOutcome(ctx context.Context, s lastSession, mayChange bool)
 // happened and what to do. The code is "" if the agent itself gave up or answered wrongly.
 func (a attempt) explainCut(e session.Emission) (code pipeline.Reason, text string) {
 	edit := func(what, flag string) string {
-		if a.c.task.Path == "" {
+		if isOffBoard(a.c.task) {
 			return fmt.Sprintf("%s; raise [session] %s in odd.toml", what, map[string]string{"--max-turns N": "max_turns", "--budget-usd USD": "max_usd"}[flag])
 		}
 		return fmt.Sprintf("%s; run odd task edit %s %s for more, then odd task ready %[2]s", what, a.c.task.ID, flag)
 	}
-	again := "; run odd task ready " + string(a.c.task.ID) + " to try again"
-	if a.c.task.Path == "" {
-		again = ""
-	}
+	again := a.c.tryAgain()
 	timed := e.Failure == session.Timeout || e.Failure == session.TurnRefused
 	switch {
 	case timed && !a.d.Now().Before(a.c.until):
