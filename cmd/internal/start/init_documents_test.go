@@ -9,7 +9,7 @@ import (
 // The usual folders come before the fullest ones, and a task's inputs stay a short list.
 func TestDocumentsFindsFolders(t *testing.T) {
 	t.Parallel()
-	paths := []string{"README.md", "charter/a.md", "src/README.md", "lib/vendor/a.md", "lib/vendor/b.md", "lib/vendor/c.md", ".github/a.md", ".github/b.md", ".github/c.md", "a.mdx"}
+	paths := []string{"README.md", "charter/a.md", "src/README.md", "lib/vendor/a.md", "lib/vendor/b.md", "lib/vendor/c.md", ".github/PULL_REQUEST_TEMPLATE.md", ".github/ISSUE_TEMPLATE/bug.md", ".gitlab/a.md", ".gitlab/b.md", ".gitlab/c.md", "a.mdx"}
 	for group := range 9 {
 		for n := range group + 3 {
 			paths = append(paths, fmt.Sprintf("group%d/%d.md", group, n))
@@ -23,6 +23,9 @@ func TestDocumentsFindsFolders(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := findDocuments([]string{"source/a.html.md.erb", "source/b.html.md.erb", "source/c.md", "x/a.erb", "x/b.erb", "x/c.erb"}), []string{"source/"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := findDocuments([]string{"README.md", ".github/CONTRIBUTING.md", ".github/PULL_REQUEST_TEMPLATE.md"}), []string{"*.md", ".github/*.md"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := findDocuments([]string{"main.go", "src/a.md"}); len(got) > 0 {

@@ -236,13 +236,18 @@ const (
 // noDocuments are folders whose text is not the repository's own, or is old.
 const noDocuments = " knowledge node_modules vendor third_party testdata test tests fixtures example examples benchmark benchmarks dist build target venv archive archived "
 
+// Where a forge looks for the rules of a project when they are not at the top.
+const forgeTexts = ".github/*.md"
+
 // findDocuments returns where a repository has its documents, as inputs of a task: the text
-// at the top, and the folders that hold some. paths are the repository's files.
+// at the top and where a forge looks for it, and the folders that hold some. paths are the repository's files.
 func findDocuments(paths []string) []string {
 	count := map[string]int{}
 	for _, p := range paths {
 		dirs := strings.Split(path.Dir(p), "/")
-		switch {
+		switch ofForge, _ := path.Match(forgeTexts, p); {
+		case ofForge && !strings.Contains(strings.ToLower(p), "template"):
+			count[forgeTexts]++
 		case !isReadable(p), slices.ContainsFunc(dirs, holdsNoDocuments):
 		case dirs[0] != ".":
 			count[dirs[0]+"/"]++
@@ -252,7 +257,7 @@ func findDocuments(paths []string) []string {
 	}
 	places := slices.Sorted(maps.Keys(count)) // "*.md" comes first
 	rank := func(p string) int {
-		if strings.HasPrefix(p, "*.") || strings.Contains(usualPlaces, " "+strings.TrimSuffix(p, "/")+" ") {
+		if strings.HasPrefix(path.Base(p), "*.") || strings.Contains(usualPlaces, " "+strings.TrimSuffix(p, "/")+" ") {
 			return math.MaxInt
 		}
 		return count[p]
