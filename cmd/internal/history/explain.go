@@ -15,12 +15,12 @@ import (
 
 // ExplainVerb declares odd explain.
 func ExplainVerb(env console.Env) *cli.Command {
-	return verb.New("explain [CODE]", "say what a code in a message means, such as [state]",
+	return verb.New("explain [CODE...]", "say what a code in a message means, such as [state]",
 		"odd explain stale_base\n"+
-			"odd explain \"invariant 3\"\n"+
+			"odd explain invariant 3\n"+
 			"odd explain A_TEN_SYNTAX\n"+
 			"odd explain\n"+
-			"odd explain \"write permit\"\n\n"+
+			"odd explain write permit\n\n"+
 			"Without CODE, it lists the groups of codes; the name of a group lists its\n"+
 			"codes.",
 		verb.Do(env, runExplain))
@@ -28,7 +28,7 @@ func ExplainVerb(env console.Env) *cli.Command {
 
 // printGroups prints the groups of codes: how many codes each has, and the first.
 func printGroups(env console.Env, all []explain.Code) error {
-	console.Talk(env, "odd explain CODE explains one code, such as odd explain state; odd explain \"GROUP\" lists the codes of a group")
+	console.Talk(env, "odd explain CODE explains one code, such as odd explain state; odd explain GROUP lists the codes of a group")
 	var rows [][]string
 	for len(all) > 0 {
 		kind := all[0].Kind
@@ -40,7 +40,7 @@ func printGroups(env console.Env, all []explain.Code) error {
 }
 
 func runExplain(c *cli.Context, env console.Env) error {
-	all, typed := explain.Codes(), strings.Trim(c.Args().First(), " []")
+	all, typed := explain.Codes(), strings.Trim(strings.Join(c.Args().Slice(), " "), " []")
 	found := slices.DeleteFunc(slices.Clone(all), func(c explain.Code) bool { return !c.IsNamed(typed) })
 	group := slices.DeleteFunc(slices.Clone(all), func(c explain.Code) bool { return !strings.EqualFold(c.Kind, typed) })
 	switch {
