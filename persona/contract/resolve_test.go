@@ -146,6 +146,10 @@ func TestRareIsNoted(t *testing.T) {
 			t.Errorf("%s: %v, %q", e, no, c.Notes)
 		}
 	}
+	w := World{Roster: LoadRoster(bundle(t, "p.md", version(1, "status: draft\n")))}
+	if c, no := Resolve(Call{Persona: "ann", Role: General}, w); no.Refused() != "" || !slices.Contains(c.Notes, "ann@1 is a draft") {
+		t.Errorf("%v, %q", no, c.Notes)
+	}
 	h := handed(Validator)[0]
 	h.Path, h.Missing = "handoffs/a.md", []string{"does"}
 	if c, no := Resolve(Call{Role: General, Handoffs: []Handoff{h}}, World{}); len(no) > 0 || !slices.Contains(c.Notes, "handoffs/a.md lacks does") {
@@ -276,6 +280,10 @@ func TestRefusals(t *testing.T) {
 		"override of others":        {func(c *Call, _ *World) { c.Override = over([]Mode{Exploration, Planning}, good, "r") }, "override-modes", "name validation too"},
 		"override of no mode":       {func(c *Call, _ *World) { c.Override = over([]Mode{"excution", Validation}, good, "r") }, "unknown-mode override-modes", `did you mean "execution"?`},
 		"override of an observer":   {func(c *Call, _ *World) { c.Role, c.Override = Observer, over([]Mode{Execution, Validation}, good, "r") }, "override-role", ""},
+		"a tool its composed role lacks": {func(c *Call, w *World) {
+			*c = Call{Persona: "maker", Role: "drafting", Tools: []string{"challenge"}}
+			w.Roster = LoadRoster(bundle(t, "m.md", strings.Replace(maker, "tools: builder", "tools: validator, mode: planning", 1)))
+		}, "handoff-missing tool-not-allowed", "planning may have it, drafting's tools do not"},
 		"override beside another": {func(c *Call, w *World) {
 			c.Override, w.Busy = over([]Mode{Execution, Validation}, good, "r"), []Busy{{"terms/slack-water.md", Validation, "run-1"}}
 		}, "artifact-busy", ""},
@@ -344,7 +352,8 @@ func TestResolveLegal(t *testing.T) {
 		"custom role": {func() Call { return Call{Persona: "maker"} }, nil, func(c Contract) bool {
 			return c.Role == "drafting" && c.Mode == "" && c.Mutates && c.Freshness == FreshLight && c.Deliverable == "odd.claims.1"
 		}},
-		"operational server": {audit, nil, func(c Contract) bool { return c.Strict && strings.Join(c.Servers, " ") == "oddkit" }},
+		"servers it has anyway": {func() Call { c := audit(); c.MCP = []string{"OddKit"}; return c }, nil, func(c Contract) bool { return strings.Join(c.Servers, " ") == "oddkit" }},
+		"operational server":    {audit, nil, func(c Contract) bool { return c.Strict && strings.Join(c.Servers, " ") == "oddkit" }},
 		"task-relevant server": {func() Call {
 			return Call{Persona: "oddie", Role: Validator, Artifact: "a.md", MCP: []string{"GitHub"}, Override: &Override{[]Mode{Validation, Execution}, "production incident, a working patch is needed within thirty minutes", []string{"b", "a"}}}
 		}, nil, func(c Contract) bool { return strings.Join(c.Servers, " ") == "github oddkit" }},

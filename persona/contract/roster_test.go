@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,12 @@ func TestProblems(t *testing.T) {
 		"custom role of no tools":  {profileIn("custom_role: {name: x, tools: bilder}\n"), `:5: custom_role.tools: unknown role "bilder"; want one of `},
 		"a palette without a name": {profileIn("glyphs: {palettes: {\"a\\u200bb\": [x]}}\n"), "set twice or no name"},
 		"inherits itself":          {profileIn("inheritance: [ann@1]\n"), ":3: circle of inheritance: ann@1 → ann@1"},
+		"a key that is a list":     {block("persona: ann\nversion: 1\n? [a]\n: b\n"), ":8: a key is not a plain name"},
+		"surfaces as a list":       {profileIn("surface_profiles: [audit]\n"), ":5: surface_profiles is not a mapping"},
+		"custom role of no mode":   {profileIn("custom_role: {name: x, mode: doing}\n"), `:5: custom_role.mode: unknown mode "doing"`},
+		"custom role that is old":  {profileIn("custom_role: {name: x, tools: detection-only}\n"), `:5: custom_role.tools: unknown role "detection-only"`},
+		"custom role of nothing":   {profileIn("custom_role: null\n"), ":5: custom_role has no name"},
+		"inherits nobody's second": {profileIn("inheritance: [eve@2]\n"), `:3: inherits eve@2: unknown persona "eve@2"`},
 		"inherits no version":      {profileIn("inheritance: [ann@7]\n"), ":3: inherits ann@7: ann has no version 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,6 +176,7 @@ func TestSchemaThatNobodyMeets(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]string{
 		"acme://schemas/x": `p.md:8: output_schema: acme://schemas/x cannot be met: a validator can only answer in odd.findings.1`,
+		"odd.findings.2":   `p.md:8: output_schema: odd.findings.2 cannot be met: a validator can only answer in odd.findings.1`,
 		"odd.plan.1":       `p.md:8: output_schema: odd.plan.1 cannot be met: a validator can only answer in odd.findings.1`,
 		"odd.findings.1":   "",
 	} {
@@ -180,6 +188,24 @@ func TestSchemaThatNobodyMeets(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestSchemaOfSeveralRoles: one of the profile's roles has to answer in the schema, or where
+// it names none, any role.
+func TestSchemaOfSeveralRoles(t *testing.T) {
+	t.Parallel()
+	for keys, bad := range map[string]bool{"roles: [validator, observer]|odd.findings.1": false, "roles: [validator, observer]|odd.plan.1": true, "|odd.plan.1": false, "|x": true, "role: general|x": true} {
+		roles, schema, _ := strings.Cut(keys, "|")
+		g := bundle(t, "p.md", profileIn("surface_profiles: {audit: {output_schema: "+schema+"}}\n"+roles+"\n"))
+		got := fmt.Sprint(Check(g, LoadRoster(g)))
+		why := "a session can only answer in odd."
+		if roles == "role: general" {
+			why = "a general delivers no structured output"
+		}
+		if bad != strings.Contains(got, why) || bad == (got == "[]") {
+			t.Errorf("%s: %s", keys, got)
 		}
 	}
 }
@@ -213,6 +239,10 @@ func TestFind(t *testing.T) {
 		"broken is another one":   {[]string{"a.md", version(1, ""), "b.md", strings.Replace(version(2, "role: x\n"), "ann", "bob", 1)}, "eve", `unknown persona "eve"`},
 		"the nearest is named":    {[]string{"b.md", strings.Replace(version(1, ""), "ann", "anna", 1), "c.md", strings.Replace(version(1, ""), "ann", "aanxa", 1)}, "annna", `did you mean "anna"`},
 		"a newer one is broken":   {[]string{"a.md", version(1, ""), "b.md", version(2, "role: x\n")}, "ann", "persona ann cannot be read: b.md:5"},
+		"deprecated":              {[]string{"a.md", version(1, "status: Deprecated\n")}, "ann", "ann@1 ann@1 is deprecated"},
+		"archived":                {[]string{"a.md", version(1, "status: archived\n")}, "ann", "ann@1 ann@1 is deprecated"},
+		"superseded in a circle":  {[]string{"a.md", version(1, "superseded_by: b\n"), "b.md", "---\ntype: canon\nsuperseded_by: a\n---\n"}, "ann", "persona ann cannot be read: a.md:3: "},
+		"by a document":           {[]string{"a.md", version(1, "superseded_by: b\n"), "b.md", "---\ntype: canon\n---\n"}, "ann", "ann@1 ann@1 (not pinned) is superseded by b"},
 		"an older one is pinned":  {[]string{"a.md", version(1, ""), "b.md", version(2, "role: x\n")}, "ann@1", "ann@1 "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -280,16 +310,44 @@ func TestInheritance(t *testing.T) {
 	}
 }
 
+// TestInheritedFromAFile: a profile may be inherited by the path of its file, and one that
+// cannot be read takes the heir along.
+func TestInheritedFromAFile(t *testing.T) {
+	t.Parallel()
+	for more, want := range map[string]string{"glyphs: {signature: [x]}\n": "[x] []", "role: x\n": "unread"} {
+		got := "unread"
+		if p, err := LoadRoster(bundle(t, "p/a.md", version(1, more), "p/b.md", "---\ntype: persona\npersona: bob\nversion: 1\ninheritance: [./a.md]\n---\n")).Find("bob"); err == nil {
+			got = fmt.Sprint(p.Glyphs.Signature, p.KnowledgeBases)
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", more, got, want)
+		}
+	}
+}
+
+// TestNothingSet: a key that is null sets nothing, and is no problem.
+func TestNothingSet(t *testing.T) {
+	t.Parallel()
+	r := LoadRoster(bundle(t, "p.md", profileIn("mcp_servers: null\nsurface_profiles: null\ncustom_role: {name: x, mode: none}\n"),
+		"q.md", "---\ntype: persona\npersona: bob\nversion: 1\nsurface_profiles: {audit: {density: null, structured_output: null}}\n---\n"))
+	if len(r.Problems) > 0 || len(r.Profiles) != 2 {
+		t.Fatal(r.Problems)
+	}
+	if p := r.Profiles[0]; p.Surfaces != nil || p.Custom.Mode != "" || r.Profiles[1].Surfaces[Audit] != (Settings{}) {
+		t.Errorf("%+v, %+v", p, r.Profiles[1])
+	}
+}
+
 func TestCheckReferences(t *testing.T) {
 	t.Parallel()
-	files := []string{"voice.md", voice, "ann.md", profileIn("system_prompt_uri: acme://canon/gone\nbrand_discipline: acme://canon/voice/oddie-the-river-guide#nowhere\ninheritance: [klappy://elsewhere]\nretraction_conditions: when nobody reads it\n")}
+	files := []string{"voice.md", voice, "heir.md", "---\ntype: persona\npersona: heir\nversion: 1\ninheritance: [ann]\n---\n", "ann.md", profileIn("system_prompt_uri: acme://canon/gone\nbrand_discipline: acme://canon/voice/oddie-the-river-guide#nowhere\ninheritance: [klappy://elsewhere]\nretraction_conditions: when nobody reads it\n")}
 	g := bundle(t, files...)
 	var got []string
 	for _, p := range Check(g, LoadRoster(g)) {
 		got = append(got, fmt.Sprintf("%s %s %s:%d", p.Severity, p.Code, p.Path, p.Line))
 	}
 	want := []string{
-		"error odd-persona-reference ann.md:5", "error odd-persona-anchor ann.md:6",
+		"error odd-persona-reference ann.md:5", "error odd-persona-anchor ann.md:6", "error odd-persona-anchor heir.md:3",
 		"warning odd-persona-deprecated voice.md:17", "warning odd-persona-anchor voice.md:29", "error odd-persona-reference voice.md:30",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -311,7 +369,7 @@ func FuzzProfile(f *testing.F) {
 		r := LoadRoster(g)
 		lines := strings.Count(text, "\n") + 1
 		for _, p := range Check(g, r) {
-			if p.Line < 1 || p.Line > lines || p.Message == "" {
+			if p.Line < 1 || p.Line > lines || p.Message == "" || !slices.ContainsFunc(Codes(), func(c okf.Code) bool { return c.Name == p.Code }) {
 				t.Errorf("%v: the file has %d lines", p, lines)
 			}
 		}
