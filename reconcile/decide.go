@@ -204,9 +204,6 @@ func (m *merger) printNew(c candidate) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.ID != c.id || a.Type != c.Atom.Type || !m.o.Person && (len(a.Verified) > 0 || a.Confidence() > c.Atom.Confidence()) {
-		return nil, fmt.Errorf("it would be written as another atom (%s, %s)", a.ID, a.Type)
-	}
 	return a.Bytes(), nil
 }
 

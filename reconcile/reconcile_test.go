@@ -285,6 +285,12 @@ func TestMergeMalformed(t *testing.T) {
 		{"a key twice once its hidden characters are gone", func(t *testing.T) Incoming {
 			return emit(t, "---\ntype: term\nid: e\nowner_note: a\n\"owner_\u200Bnote\": b\n---\n")
 		}, "repeated"},
+		{"a key twice deep inside", func(t *testing.T) Incoming {
+			return emit(t, "---\ntype: term\nid: e\nmeta: [[{a: {b: 1, \"b\\u200B\": 2}}]]\n---\n")
+		}, "repeated"},
+		{"a type nobody sees", func(t *testing.T) Incoming { return emit(t, "---\ntype: \"\\u200B\"\nid: e\n---\n") }, "has no type"},
+		{"a confidence that is none", func(t *testing.T) Incoming { return emit(t, "---\ntype: term\nid: e\nconfidence: sure\n---\n") }, "unknown confidence"},
+		{"the good one as another type", func(t *testing.T) Incoming { return emit(t, "---\ntype: role\nid: good\n---\n") }, "delivered twice"},
 		{"too big", func(t *testing.T) Incoming { return emit(t, big) }, "at most 262144"},
 		{"the good one twice", func(t *testing.T) Incoming { return emit(t, good) }, "delivered twice"},
 	}
@@ -301,6 +307,33 @@ func TestMergeMalformed(t *testing.T) {
 				t.Errorf("error %q, want emission:3 and %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestMergeOnePath: an atom without an id is the one that is in its file, and a new atom and
+// one that is there cannot have one path in one emission.
+func TestMergeOnePath(t *testing.T) {
+	t.Parallel()
+	prior := "---\ntype: term\nid: gear\nconfidence: inferred\n---\nOld.\n"
+	g := graph(t, "terms/Rig.md", prior)
+	nameless := func(path string) Incoming {
+		return Incoming{Atom: atom(t, path, "---\ntype: term\n---\nNew.\n"), Base: okf.BlobID([]byte(prior))}
+	}
+	if it := one(t, g, nameless("terms/Rig.md"), agent()); it.ID != "gear" || it.Effect != Updated {
+		t.Errorf("%s of %s, want gear", it.Effect, it.ID)
+	}
+	added := nameless("elsewhere/fin.md")
+	added.Base = ""
+	if it := one(t, g, added, agent()); it.ID != "fin" || it.Path != "terms/fin.md" || it.Effect != Added {
+		t.Errorf("%s of %s at %s, want fin in the folder of its type", it.Effect, it.ID, it.Path)
+	}
+	_, err := Merge(g, []Incoming{emit(t, "---\ntype: term\nid: rig\n---\n"), nameless("terms/Rig.md")}, agent())
+	if err == nil || err.Error() != "emission:3: rig and gear (at terms/Rig.md) have the same path terms/rig.md; change one of the ids" {
+		t.Error(err)
+	}
+	added.Atom = atom(t, "x.md", "---\ntype: term\nid: Not.A_Slug\n---\n")
+	if _, err = Merge(g, []Incoming{added}, agent()); err == nil || !strings.HasPrefix(err.Error(), "x.md:1: ") {
+		t.Errorf("an atom that came from no emission: %v", err)
 	}
 }
 
