@@ -78,6 +78,10 @@ func TestReservation(t *testing.T) {
 		if got := risk.Reservation(c.law, task, c.left); got != c.want {
 			t.Errorf("free %v, %d left: %d, want %d", c.law.Free(), c.left, got, c.want)
 		}
+		own, usual := risk.Limits(c.law, board.Task{MaxTurns: 7}), risk.Limits(c.law, board.Task{})
+		if own.Turns != 7 || own.MaxCost != usual.MaxCost || usual.Turns != c.law.Session.MaxTurns || own.Timeout != usual.Timeout {
+			t.Errorf("%+v with turns of its own, else %+v", own, usual)
+		}
 	}
 }
 
