@@ -23,7 +23,7 @@ var outputFile = filepath.Join("testdata", "schema", "odd.json")
 // outputs are the schemas of that file. The scripts hold every --json that odd prints in them
 // to these; with -update they add what they see.
 var outputs = sync.OnceValue(func() *outputSchema {
-	o := &outputSchema{}
+	o := &outputSchema{read: map[string]*jsonschema.Resolved{}}
 	b, err := os.ReadFile(outputFile)
 	if err == nil {
 		err = json.Unmarshal(b, &o.all)
@@ -35,8 +35,9 @@ var outputs = sync.OnceValue(func() *outputSchema {
 })
 
 type outputSchema struct {
-	one sync.Mutex
-	all jsonschema.Schema
+	one  sync.Mutex
+	all  jsonschema.Schema
+	read map[string]*jsonschema.Resolved // by the name of a schema, once something was held to it
 }
 
 // checkOutput holds what odd printed to the schema of its verb.
@@ -71,12 +72,15 @@ func (o *outputSchema) checkOutput(args []string, stdout string) error {
 }
 
 func (o *outputSchema) validateAs(name string, v any) error {
-	s := &jsonschema.Schema{Ref: "#/$defs/" + strings.ReplaceAll(name, " ", "%20"), Defs: o.all.Defs}
-	r, err := s.Resolve(nil)
-	if err != nil {
-		return err
+	if o.read[name] == nil {
+		s := &jsonschema.Schema{Ref: "#/$defs/" + strings.ReplaceAll(name, " ", "%20"), Defs: o.all.Defs}
+		r, err := s.Resolve(nil)
+		if err != nil {
+			return err
+		}
+		o.read[name] = r
 	}
-	return r.Validate(v)
+	return o.read[name].Validate(v)
 }
 
 // verbOfLine returns the verb of a command line, "" where it names none.
@@ -183,6 +187,8 @@ func holdOutput(ts *testscript.TestScript, args []string, stdout string) {
 func TestOutputSchema(t *testing.T) {
 	t.Parallel()
 	o := outputs()
+	o.one.Lock()
+	defer o.one.Unlock()
 	verb := verbOfLine([]string{"odd", "task", "list", "--json"})
 	rowWith := func(key string, value any) []any {
 		row := map[string]any{"id": "a", "kind": "fix", "priority": "p1", "state": "ready", "title": "A"}
