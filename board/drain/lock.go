@@ -28,7 +28,7 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	shared, err := d.repo.LockRemote(ctx, d.line.Remote, d.at.tenant(), d.Run, d.at.cfg.TaskLease, d.Now())
 	if err != nil {
 		_ = local()
-		return nil, explainShared(err)
+		return nil, d.at.explainShared(d.line.Remote, err)
 	}
 	d.shared = shared
 	return func() {
@@ -65,7 +65,7 @@ func (bw *boardWriter) checkShared(ctx context.Context) error {
 	if bw.line.Remote == "" {
 		return nil
 	}
-	return explainShared(bw.repo.CheckRemoteLock(ctx, bw.line.Remote, bw.at.tenant(), bw.log.now()))
+	return bw.at.explainShared(bw.line.Remote, bw.repo.CheckRemoteLock(ctx, bw.line.Remote, bw.at.tenant(), bw.log.now()))
 }
 
 // checkUnlocked refuses while another drain of this clone has the lock.
@@ -84,9 +84,9 @@ func explainLocked(err error) error {
 	return err
 }
 
-func explainShared(err error) error {
+func (s *snapshot) explainShared(remote string, err error) error {
 	if errors.Is(err, repo.ErrBusy) {
-		return refuseBusy("locked", "another odd drain runs in another clone: %v; try again when it has ended or its lock expires; if it was killed and the lock runs for long, delete the ref on the remote with git push", err)
+		return refuseBusy("locked", "another odd drain runs in another clone: %v; try again when it has ended; if it was killed, run odd drain in that clone, or git push %s :refs/odd/lock/%s", err, remote, s.tenant())
 	}
 	return err
 }

@@ -151,6 +151,41 @@ func TestRemoteLock(t *testing.T) {
 	}
 }
 
+// What a run held that was killed is free for the next of its clone, and for no other's.
+func TestRemoteLockOfAKilledRun(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b, base, _ := clones(t)
+	if _, err := a.LockRemote(ctx, "origin", "acme", "run-a", time.Minute, agent.When); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Update(ctx, RefUpdate{basePrefix + "run-a", "", base}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		r    *Repo
+		busy bool
+	}{"another clone": {b, true}, "its own clone": {a, false}} {
+		if err := c.r.CheckRemoteLock(ctx, "origin", "acme", agent.When); errors.Is(err, ErrBusy) != c.busy || !c.busy && err != nil {
+			t.Errorf("%s: checked: %v", name, err)
+		}
+	}
+	alive, err := a.LockRun("run-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.LockRemote(ctx, "origin", "acme", "run-c", time.Minute, agent.When); !errors.Is(err, ErrBusy) {
+		t.Errorf("a run that lives lost its lock: %v", err)
+	}
+	alive()
+	if _, err := b.LockRemote(ctx, "origin", "acme", "run-b", time.Minute, agent.When); !errors.Is(err, ErrBusy) {
+		t.Errorf("another clone took it: %v", err)
+	}
+	if _, err := a.LockRemote(ctx, "origin", "acme", "run-c", time.Minute, agent.When); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRemoteLockRace(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

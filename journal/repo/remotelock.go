@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +19,7 @@ import (
 //
 // and every write is a push with a lease on the previous blob. Counter and nonce make each blob unique, because
 // pushing an object that the remote already has succeeds whatever the lease says. A lock past its expiry may be
-// taken over; its holder learns that at the next Renew.
+// taken over; its holder learns that at the next Renew. So may the lock of a run that was killed in this clone.
 type RemoteLock struct {
 	r      *Repo
 	remote string
@@ -39,10 +40,19 @@ type lockBlob struct {
 	Expires time.Time `json:"expires"`
 }
 
-// LockRemote takes the lock for run until now+ttl, if it is free or expired at now. ErrBusy names the run that
-// holds it and until when.
+// LockRemote takes the lock for run until now+ttl, if it is free or expired at now, or if a run of this clone has it
+// that was killed: the caller holds the drain lock, so no run with a base lives but with a lock of its own. ErrBusy
+// names the run that holds it and until when.
 func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl time.Duration, now time.Time) (*RemoteLock, error) {
-	l, err := r.findFreeLock(ctx, remote, tenant, now)
+	killed, _, err := r.Orphans()
+	if err != nil {
+		return nil, err
+	}
+	l, left, err := r.findFreeLock(ctx, remote, tenant, killed, now)
+	if err == nil && left {
+		err = r.Push(ctx, remote, RefUpdate{l.ref, l.at, ""}) // only its own run may overwrite it
+		l.at = ""
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -55,31 +65,31 @@ func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl t
 
 // CheckRemoteLock returns the error that LockRemote would return for a lock that somebody else holds. It takes no lock.
 func (r *Repo) CheckRemoteLock(ctx context.Context, remote, tenant string, now time.Time) error {
-	_, err := r.findFreeLock(ctx, remote, tenant, now)
+	killed, err := r.KilledRuns()
+	if err == nil {
+		_, _, err = r.findFreeLock(ctx, remote, tenant, killed, now)
+	}
 	return err
 }
 
-// findFreeLock reads a lock that is free or expired at now.
-func (r *Repo) findFreeLock(ctx context.Context, remote, tenant string, now time.Time) (*RemoteLock, error) {
-	l := &RemoteLock{r: r, remote: remote, ref: "refs/odd/lock/" + tenant}
+// findFreeLock reads a lock that is free or expired at now, or that one of the killed runs left.
+func (r *Repo) findFreeLock(ctx context.Context, remote, tenant string, killed []string, now time.Time) (l *RemoteLock, left bool, err error) {
+	l = &RemoteLock{r: r, remote: remote, ref: "refs/odd/lock/" + tenant}
 	if strings.Contains(tenant, "/") {
-		return nil, fmt.Errorf("tenant %q: must not hold a slash", tenant)
+		return nil, false, fmt.Errorf("tenant %q: must not hold a slash", tenant)
 	}
-	at, err := r.RemoteRef(ctx, remote, l.ref)
+	if l.at, err = r.RemoteRef(ctx, remote, l.ref); err != nil || l.at == "" {
+		return l, false, err
+	}
+	held, err := l.readHolder(ctx, l.at)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if at != "" {
-		held, err := l.readHolder(ctx, at)
-		if err != nil {
-			return nil, err
-		}
-		if now.Before(held.Expires) {
-			return nil, l.busyError(held)
-		}
+	left = slices.Contains(killed, held.Run)
+	if !left && now.Before(held.Expires) {
+		return nil, false, l.busyError(held)
 	}
-	l.at = at
-	return l, nil
+	return l, left, nil
 }
 
 func (l *RemoteLock) busyError(held lockBlob) error {

@@ -9,7 +9,7 @@ func refusalCodes() []Code {
 	}
 	return append(out, []Code{
 		{Code: "busy", Kind: "busy or paused", Means: "Another odd holds the lock of this repository.", Fix: "Wait until it ends, then run the command again."},
-		{Code: "locked", Kind: "busy or paused", Means: "A drain is running in this repository or in another clone of it.", Fix: "Wait until it ends; `odd op watch` shows what a drain of this clone works on."},
+		{Code: "locked", Kind: "busy or paused", Means: "A drain is running in this repository or in another clone of it.", Fix: "Wait until it ends; `odd op watch` shows what a drain of this clone works on. If it was killed, run odd drain in its clone; in another, delete the lock: git push REMOTE :refs/odd/lock/default."},
 		{Code: "paused", Kind: "busy or paused", Means: "Somebody, or a budget limit, paused the board.", Fix: "`odd status` shows why; a person runs `odd drain resume`."},
 		{Code: "queue-only", Kind: "busy or paused", Means: "No agent that odd.toml names can be reached now, so tasks wait.", Fix: "`odd status` shows the agents; `odd drain` tries again after the time in the message."},
 		{Code: "raced", Kind: "busy or paused", Means: "Others wrote to the board again and again while odd tried to.", Fix: "Run the command again."},
