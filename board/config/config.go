@@ -215,6 +215,11 @@ func Parse(file string, b []byte) (Config, error) {
 	return p.c, nil
 }
 
+// InBundle reports a path, or a glob of paths, that lies in the bundle.
+func (c Config) InBundle(name string) bool {
+	return name == c.Root || strings.HasPrefix(name, c.Root+"/")
+}
+
 // Folder is the bundle in files, the tree of a commit that odd.toml is of. Its error says how to
 // correct the root. errors.Is(err, fs.ErrNotExist) says that the folder is not committed.
 func (c Config) Folder(files fs.FS) (fs.FS, error) {

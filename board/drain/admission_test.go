@@ -42,7 +42,7 @@ func TestClaudesProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		program, why := preflight{repo: w.repo}.missingProgram(cfg)
+		program, why := admission{contracts: contracts{repo: w.repo}}.missingProgram(cfg)
 		if (why != nil) != missing || missing && program != map[bool]string{true: "claude", false: "no-such-program"}[argv == ""] {
 			t.Errorf("%q: %q, %v", argv, program, why)
 		}
@@ -61,7 +61,7 @@ func TestAnotherAgentIsInstalled(t *testing.T) {
 		if s.cfg, err = config.Parse("odd.toml", []byte("[session]\nsubstrate = \"exec\"\nfallback = [\"acp\"]\n[substrate.exec]\nargv = [\""+c.first+"\"]\n[substrate.acp]\nargv = [\""+c.next+"\"]\n")); err != nil {
 			t.Fatal(err)
 		}
-		err = preflight{repo: w.repo, at: &s}.checkInstalled(w.mustTask("a"))
+		err = admission{contracts: contracts{repo: w.repo, at: &s}}.checkInstalled(w.mustTask("a"))
 		if (err == nil) != (c.lacks == "") {
 			t.Errorf("%s, %s: %v", c.first, c.next, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -51,10 +52,10 @@ func ArtifactDir(t board.Task) string { return fmt.Sprintf("%s.%d", board.Slug(t
 
 // keepSession adds the brief, emission and guarded files of the last session to a folder of the
 // run's tree, redacted and without what was lent.
-func (a *artifacts) keepSession(dir string, w work, hide lent) {
+func (a *artifacts) keepSession(dir string, w work, hide agent.Credentials) {
 	put := func(name string, b []byte) {
 		if len(b) > 0 {
-			a.tree[path.Join(dir, name)] = secrets.Redact(hide.hideValues(b))
+			a.tree[path.Join(dir, name)] = secrets.Redact(hide.Hide(b))
 		}
 	}
 	putJSON := func(name string, v any) {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/overview"
@@ -17,69 +18,57 @@ import (
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/memory"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/persona/audit"
-	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/lint"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// briefs gathers what sessions are told.
-type briefs struct {
-	Options
-	repo *repo.Repo
-	now  authority
-	say  func(string)
-}
-
-func (d *drain) briefs() briefs { return briefs{d.Options, d.repo, d.authority(), d.say} }
-
 // briefInput gathers what the session is told. Canon and persona come from the board
 // branch; the inputs from the base the session works on.
-func (br briefs) briefInput(c *claim, under terms, req session.Request) invoke.Input {
-	t := c.task
+func (a attempt) briefInput(req session.Request) invoke.Input {
+	d, c, t, now := a.d, a.c, a.c.task, a.d.authority()
 	in := invoke.Input{
-		Run: br.Run, Attempt: t.Attempts, Role: t.Role,
-		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: br.now.mergeOptions(br.By).Cap.String()},
+		Run: d.Run, Attempt: t.Attempts, Role: t.Role,
+		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: now.mergeOptions(d.By).Cap.String()},
 		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: taskBody(t), Acceptance: t.Acceptance, Blob: t.Blob},
-		Inputs: inputFiles(req.Files, t.Inputs), Before: br.earlierAttempts(t, under.bound.Mode),
-		Contract: under.bound.Contract, Handoffs: under.bound.handoffs, Artifacts: artifactFiles(under.bound, req.Files, br.now.cfg.Root),
-		Watching: br.Watch != nil, Offered: br.now.toolsFor(t),
+		Inputs: inputFiles(req.Files, t.Inputs), Before: a.earlierAttempts(),
+		Contract: a.bound.Contract, Handoffs: a.bound.handoffs, Artifacts: artifactFiles(a.bound, req.Files, now.cfg.Root),
+		Watching: d.Watch != nil, Offered: now.toolsFor(t),
 	}
-	in.Task.Goal, in.Task.GoalText = br.now.goalOf(t)
+	in.Task.Goal, in.Task.GoalText = now.goalOf(t)
 	if !isOffBoard(t) {
-		in.Task.Path = br.now.pathOf(t.Path)
+		in.Task.Path = now.pathOf(t.Path)
 	}
-	rules := audit.Rules{Graph: br.now.graph, Root: br.now.cfg.Root}
+	rules := audit.Rules{Graph: now.graph, Root: now.cfg.Root}
 	if !slices.Contains(in.Offered, "get") {
-		in.Prompts = rules.Prompts(under.bound.Contract)
+		in.Prompts = rules.Prompts(a.bound.Contract)
 	}
 	in.Canon = rules.Canon()
-	in.Context, in.Memory = br.briefContext(t, under.bound)
+	in.Context, in.Memory = a.briefContext()
 	if t.Role != "" {
-		role := under.persona
-		role.Root = br.now.cfg.Root
-		in.Persona = role.Markdown(br.now.graph, false)
+		role := a.persona
+		role.Root = now.cfg.Root
+		in.Persona = role.Markdown(now.graph, false)
 		for _, it := range append([]persona.Item{role.Role}, role.Items...) {
-			in.Compiled = append(in.Compiled, invoke.Ref{Path: br.now.pathOf(it.Path), Blob: it.Blob})
+			in.Compiled = append(in.Compiled, invoke.Ref{Path: now.pathOf(it.Path), Blob: it.Blob})
 		}
-		in.Knowledge, in.Canon = br.now.knowledgeOfRole(role, in.Canon)
+		in.Knowledge, in.Canon = now.knowledgeOfRole(role, in.Canon)
 	}
-	in.Preferences = br.now.listPreferences(t)
-	in.Related = br.now.findRelated(t, in.Knowledge, in.Canon, in.Preferences)
+	in.Preferences = now.listPreferences(t)
+	in.Related = now.findRelated(t, in.Knowledge, in.Canon, in.Preferences)
 	for _, list := range [][]invoke.Ref{in.Knowledge, in.Canon, in.Preferences, in.Related} {
 		for i := range list {
-			list[i].More = br.now.howToReadMore(list[i], in, req)
+			list[i].More = now.howToReadMore(list[i], in, req)
 		}
 	}
-	if br.now.changesFiles(t) {
-		in.Change = br.now.askedChange(c, req.Files)
+	if now.changesFiles(t) {
+		in.Change = now.askedChange(c, req.Files)
 	}
-	for _, no := range firstOf(under.declines, mostDeclined) {
+	for _, no := range firstOf(a.declines, mostDeclined) {
 		in.Declined = append(in.Declined, string(no.ID)+": "+no.String())
 	}
 	if c.reserved > 0 {
@@ -121,32 +110,11 @@ func (s *snapshot) howToReadMore(r invoke.Ref, in invoke.Input, req session.Requ
 	return fmt.Sprintf("; read the whole in your working tree at this path, or with odd get %s", a.ID)
 }
 
-// toolsOf returns the tools that a configuration's substrate has, as contracts name
-// them. A program of somebody else's has tools that odd does not know.
-func toolsOf(cfg config.Config) []string {
-	tools := strings.Fields("search fetch get related expand write edit")
-	switch cfg.Session.Substrate {
-	case "anthropic", "openai":
-		tools = append(tools, strings.Fields("say emit_deliverable finish emit_atom emit_change")...)
-		if len(cfg.Toolbox.Hosts) > 0 {
-			tools = append(tools, "web-search")
-		}
-	case "claude":
-		tools = append(tools, "why")
-	default:
-		return nil
-	}
-	if len(cfg.Toolbox.Run) > 0 {
-		tools = append(tools, "exec")
-	}
-	return tools
-}
-
 // toolsFor returns the tools that every substrate has which may run a session for t.
 func (s *snapshot) toolsFor(t board.Task) []string {
 	chain := s.agentChain(t)
-	return slices.DeleteFunc(toolsOf(chain[0]), func(tool string) bool {
-		return slices.ContainsFunc(chain, func(c config.Config) bool { return !slices.Contains(toolsOf(c), tool) })
+	return slices.DeleteFunc(agent.Tools(chain[0]), func(tool string) bool {
+		return slices.ContainsFunc(chain, func(c config.Config) bool { return !slices.Contains(agent.Tools(c), tool) })
 	})
 }
 
@@ -154,20 +122,20 @@ func (s *snapshot) toolsFor(t board.Task) []string {
 // from. A board that neither asks for a lease nor has anything of the slow loop, nor
 // a lesson for a task that changes files, has none; nor has a session with a fresh
 // context.
-func (br briefs) briefContext(t board.Task, b bound) ([]byte, []invoke.Ref) {
-	s, err := br.now.slowLoop()
-	if err != nil || b.Strict {
+func (a attempt) briefContext() ([]byte, []invoke.Ref) {
+	s, err := a.d.authority().slowLoop()
+	if err != nil || a.bound.Strict {
 		return nil, nil
 	}
-	lessons := br.findLessons(t)
-	if !br.now.requiresLease() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 && len(lessons) == 0 {
+	lessons := a.findLessons()
+	if !a.d.at.requiresLease() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 && len(lessons) == 0 {
 		return nil, nil
 	}
-	m := br.now.readMemory(s)
+	m := a.d.at.readMemory(s)
 	m.Lessons = lessons
 	c, err := m.Context("") // what became of this task's own attempts stands in a part of its own
 	if err != nil {
-		br.say("the agent gets no context: " + err.Error())
+		a.d.say("the agent gets no context: " + err.Error())
 		return nil, nil
 	}
 	var from []invoke.Ref
@@ -176,10 +144,10 @@ func (br briefs) briefContext(t board.Task, b bound) ([]byte, []invoke.Ref) {
 		text []byte
 	}{{gate.LeasePath, s.LeaseFile}, {gate.DecisionsPath, s.Decisions}} {
 		if f.text != nil {
-			from = append(from, invoke.Ref{Path: br.now.pathOf(f.name), Blob: okf.BlobID(f.text)})
+			from = append(from, invoke.Ref{Path: a.d.at.pathOf(f.name), Blob: okf.BlobID(f.text)})
 		}
 	}
-	if b.Mode != "" {
+	if a.bound.Mode != "" {
 		c = c.Unquoted()
 	}
 	return []byte(c.Markdown()), from
@@ -187,20 +155,21 @@ func (br briefs) briefContext(t board.Task, b bound) ([]byte, []invoke.Ref) {
 
 // findLessons returns what the changes before came to, for a task that asks for one: the
 // files it may change that they went wrong on, and then the latest of them all.
-func (br briefs) findLessons(t board.Task) []string {
-	if !br.now.changesFiles(t) {
+func (a attempt) findLessons() []string {
+	t := a.c.task
+	if !a.d.at.changesFiles(t) {
 		return nil
 	}
-	past, err := br.now.state.Trials(br.now.now, br.now.cfg.ReviewTTL)
+	past, err := a.d.at.state.Trials(a.d.Now(), a.d.at.cfg.ReviewTTL)
 	if err != nil {
-		br.say("the agent gets no lessons from earlier work: " + err.Error())
+		a.d.say("the agent gets no lessons from earlier work: " + err.Error())
 	}
-	m := risk.Past(past, br.now.cfg, br.now.now)
+	m := risk.Past(past, a.d.at.cfg, a.d.Now())
 	var out []string
 	for _, r := range m.Careful(m.Files(func(f string) bool { return policy.MatchAnyGlob(t.Paths, f) }), 0) {
 		out = append(out, r.String())
 	}
-	return append(firstOf(out, 3), memory.Lessons(past, br.now.now)...)
+	return append(firstOf(out, 3), memory.Lessons(past, a.d.Now())...)
 }
 
 func taskBody(t board.Task) string {
@@ -235,21 +204,23 @@ func artifactFiles(b bound, base fs.FS, root string) []invoke.File {
 // earlierAttempts returns what became of the task's earlier attempts, newest first. It returns
 // nothing if an attempt had another mode, because the reasons do not say which attempt they
 // are about.
-func (br briefs) earlierAttempts(t board.Task, mode contract.Mode) []string {
+func (a attempt) earlierAttempts() []string {
+	t := a.c.task
 	before := overview.Attempts(t)
-	if len(before) == 0 && t.Attempts < 2 || !recordsOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
+	if len(before) == 0 && t.Attempts < 2 || !recordsOf(a.d.repo, a.d.at).isOnlyMode(t, a.bound.Mode) {
 		return nil
 	}
-	return append(before, br.failedCheck(t)...)
+	return append(before, a.failedCheck()...)
 }
 
 // failedCheck returns the check that the attempt before failed, and the end of what it printed
 // as its run keeps it, without secrets. Artifacts of runs may be pruned: the newest that can be read counts.
-func (br briefs) failedCheck(t board.Task) (out []string) {
+func (a attempt) failedCheck() (out []string) {
+	t := a.c.task
 	t.Attempts--
-	stories, _ := br.now.state.Stories(func(o *state.Op) bool { return o.Task == string(t.ID) }) // a damaged ledger is told where it is judged
+	stories, _ := a.d.at.state.Stories(func(o *state.Op) bool { return o.Task == string(t.ID) }) // a damaged ledger is told where it is judged
 	for _, s := range slices.Backward(stories) {
-		was, err := pipeline.ReadDossier(br.readKept(s.Op().Run, path.Join(ArtifactDir(t), s.Op().ID, "op.json")))
+		was, err := pipeline.ReadDossier(a.readKept(s.Op().Run, path.Join(ArtifactDir(t), s.Op().ID, "op.json")))
 		if err != nil {
 			continue
 		}
@@ -265,16 +236,16 @@ func (br briefs) failedCheck(t board.Task) (out []string) {
 }
 
 // readKept returns a file of a run's artifacts, nil where they were pruned or have none of that name.
-func (br briefs) readKept(run, name string) []byte {
-	oid, err := br.repo.Ref(runRefs + run)
+func (a attempt) readKept(run, name string) []byte {
+	oid, err := a.d.repo.Ref(runRefs + run)
 	if err != nil {
 		return nil
 	}
-	id, _, err := br.repo.Find(oid, name)
+	id, _, err := a.d.repo.Find(oid, name)
 	if err != nil || id == "" {
 		return nil
 	}
-	b, _ := br.repo.Blob(id)
+	b, _ := a.d.repo.Blob(id)
 	return b
 }
 

@@ -165,8 +165,9 @@ func TestFailedCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		br := briefs{repo: w.repo, now: authority{snapshot: w.fresh()}}
-		if got := strings.Join(br.failedCheck(next), "\n"); got != c.want {
+		d := newDrain(w.repo, w.o)
+		d.at = w.fresh()
+		if got := strings.Join((attempt{d: d, c: &claim{task: next}}).failedCheck(), "\n"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

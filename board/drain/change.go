@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
@@ -104,13 +105,8 @@ func (l opLog) splitOps() (before, behind []pipeline.Op) {
 // changesFiles reports a task that asks for files to be changed: a person gave it
 // globs of which one means more than the bundle.
 func (s *snapshot) changesFiles(t board.Task) bool {
-	return slices.ContainsFunc(t.Paths, func(g string) bool { return !s.inBundle(g) })
+	return slices.ContainsFunc(t.Paths, func(g string) bool { return !s.cfg.InBundle(g) })
 }
-
-// inBundle reports a path, or a glob of paths, that lies in the bundle.
-func (s *snapshot) inBundle(name string) bool { return inBundle(s.cfg.Root, name) }
-
-func inBundle(root, name string) bool { return name == root || strings.HasPrefix(name, root+"/") }
 
 // work is what became of the change so far.
 func (ch *change) work() work {
@@ -336,9 +332,9 @@ func (ch *change) keepFiles(ctx context.Context) error {
 			files["op.patch"] = patch
 		}
 	}
-	hide := lentSecrets(ch.d.at.cfg, ch.d.Environ)
+	hide := agent.Lent(ch.d.at.cfg, ch.d.Environ)
 	for name, b := range files {
-		ch.d.tree[path.Join(ArtifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.hideValues(b))
+		ch.d.tree[path.Join(ArtifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.Hide(b))
 	}
 	return nil
 }

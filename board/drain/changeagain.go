@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -73,7 +74,7 @@ func (bw *boardWriter) waitingOp(t board.Task) (pipeline.Op, error) {
 // already, and those that do not merge with what base has instead of what the proposal
 // was made from.
 func (bw *boardWriter) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
-	made, err := diffFiles(ctx, bw.repo, bw.at.cfg.Root, p.Parents[0], p.OID)
+	made, err := bench.DiffFiles(ctx, bw.repo, bw.at.cfg, p.Parents[0], p.OID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +96,7 @@ func (bw *boardWriter) editsUpon(ctx context.Context, p repo.Commit, base repo.O
 				continue
 			}
 		}
-		e, err := editBetween(bw.repo, base, from, c.Path)
+		e, err := bench.EditBetween(bw.repo, base, from, c.Path)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
+	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
@@ -128,7 +130,7 @@ func (w *world) mustTask(id string) board.Task {
 }
 
 // landing is the change that waits, and where it would land now.
-func (w *world) landing() Landing {
+func (w *world) landing() bench.Landing {
 	w.t.Helper()
 	s := w.fresh()
 	task := w.mustTask("a")
@@ -136,7 +138,7 @@ func (w *world) landing() Landing {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return Landing{Task: task, Cfg: s.cfg, Bundle: s.graph, Base: c.Parents[0], Tip: s.tip, Board: s.tip, Proposal: c.OID, Now: w.now}
+	return bench.Landing{Task: task, Cfg: s.cfg, Bundle: s.graph, Base: c.Parents[0], Tip: s.tip, Board: s.tip, Proposal: c.OID, Now: w.now}
 }
 
 // What a person approves was checked on the files there are: again where others changed a file
@@ -176,18 +178,18 @@ func TestChecksBeforeAnApproval(t *testing.T) {
 			if c.tier != "" {
 				was = c.tier
 			}
-			why, err := Rejudge(t.Context(), w.repo, l, was)
+			why, err := bench.Rejudge(t.Context(), w.repo, l, was)
 			if got := strings.Join(why, "; "); err != nil || (got == "") != (c.why == "") || !strings.Contains(got, c.why) {
 				t.Errorf("the rules say %q, %v; want %q", got, err, c.why)
 			}
-			got, err := Check(t.Context(), w.repo, l, Bench{Temp: t.TempDir(), Environ: os.Environ(), Now: w.time, Say: func(string) {}})
+			got, err := bench.Check(t.Context(), w.repo, l, bench.Bench{Host: agent.Host{Temp: t.TempDir(), Environ: os.Environ(), Now: w.time}, Say: func(string) {}})
 			if err != nil || (got.Tree == "") != (c.ran == "") || (got.Why == "") != (c.fails == "") || !strings.Contains(got.Why, c.fails) || !strings.Contains(strings.Join(got.Ran, "\n"), c.ran) {
 				t.Errorf("the checks say %+v, %v", got, err)
 			}
 			if c.ran == "" {
 				return
 			}
-			tree, _, err := MergeProposal(t.Context(), w.repo, l.Tip, l.Proposal)
+			tree, _, err := bench.MergeProposal(t.Context(), w.repo, l.Tip, l.Proposal)
 			if err != nil || got.Tree != tree {
 				t.Errorf("checked %s; the merge is %s, %v", got.Tree, tree, err)
 			}
@@ -201,7 +203,7 @@ func TestMergeAProposal(t *testing.T) {
 	t.Parallel()
 	base := waits(t, "[pipeline]\nvalidate = [[\"true\"]]\n")
 	first := base.landing()
-	tree, _, err := MergeProposal(t.Context(), base.repo, first.Tip, first.Proposal)
+	tree, _, err := bench.MergeProposal(t.Context(), base.repo, first.Tip, first.Proposal)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +236,7 @@ func TestMergeAProposal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, _, err := MergeProposal(t.Context(), w.repo, tip, first.Proposal)
+		tree, _, err := bench.MergeProposal(t.Context(), w.repo, tip, first.Proposal)
 		if err != nil || file(w, tree) != c.want {
 			t.Errorf("%q: %q, %v", c.now, file(w, tree), err)
 		}
@@ -243,7 +245,7 @@ func TestMergeAProposal(t *testing.T) {
 	moved := waits(t, "[pipeline]\nvalidate = [[\"true\"]]\n")
 	moved.commit(repo.Changes{"docs/a.md": []byte("# A\n\none\n\ntwo\n\nmine\n")}, "a person's")
 	l := moved.landing()
-	if got, err := Check(t.Context(), moved.repo, l, Bench{Temp: t.TempDir(), Now: moved.time, Say: func(string) {}}); err == nil {
+	if got, err := bench.Check(t.Context(), moved.repo, l, bench.Bench{Host: agent.Host{Temp: t.TempDir(), Now: moved.time}, Say: func(string) {}}); err == nil {
 		t.Errorf("lines that two changed: %+v", got)
 	}
 	moved.commit(repo.Changes{"docs/a.md": []byte("# A\n\none\n\ntwo\n\nthree\n"), "docs/c.md": []byte("# C\n")}, "a person's")
@@ -269,10 +271,10 @@ func TestMergeAProposal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := Check(t.Context(), r, l, Bench{Temp: t.TempDir(), Environ: os.Environ(), Now: moved.time, Say: func(string) {}}); err == nil {
+			if got, err := bench.Check(t.Context(), r, l, bench.Bench{Host: agent.Host{Temp: t.TempDir(), Environ: os.Environ(), Now: moved.time}, Say: func(string) {}}); err == nil {
 				t.Errorf("without %s of %s: %+v", path, of, got)
 			}
-			if got, err := Rejudge(t.Context(), r, l, "SAFE_AUTO"); err == nil {
+			if got, err := bench.Rejudge(t.Context(), r, l, "SAFE_AUTO"); err == nil {
 				t.Errorf("without %s of %s it is judged: %v", path, of, got)
 			}
 			if err := os.Rename(at+"-", at); err != nil {

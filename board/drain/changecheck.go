@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/reconcile/lint"
 	"github.com/odd-cli/odd/reconcile/policy"
@@ -35,9 +36,9 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 	case !failed:
 		return pipeline.Out{Next: pipeline.Gate, Set: sandboxFact(ch.report), Note: reportLine(ch.report)}, nil
 	case f.Sub == pipeline.EnvRule:
-		return ch.endFor(pipeline.RuleRefused, 0, "%s", strings.Join(hardFindings(ch.report.Findings), "; "))
+		return ch.endFor(pipeline.RuleRefused, 0, "%s", strings.Join(pipeline.Refusals(ch.report.Findings), "; "))
 	case !f.Retryable(), ch.remade != nil: // nobody is there to mend it
-		return ch.endFor(pipeline.ValidationFailed, 0, "%s", strings.Join(describeFailures(ch.report), "; "))
+		return ch.endFor(pipeline.ValidationFailed, 0, "%s", strings.Join(ch.report.Failures(), "; "))
 	}
 	return pipeline.Out{Next: pipeline.Repair, Set: sandboxFact(ch.report), Note: f.String()}, nil
 }
@@ -49,26 +50,6 @@ func sandboxFact(r pipeline.Report) map[string]string {
 	return map[string]string{pipeline.FactSandbox: r.Held()}
 }
 
-func hardFindings(all []policy.Finding) []string {
-	var out []string
-	for _, f := range all {
-		if f.Severity == policy.Hard {
-			out = append(out, f.Sentence())
-		}
-	}
-	return out
-}
-
-func describeFailures(r pipeline.Report) []string {
-	out := hardFindings(r.Findings)
-	for _, ran := range r.Ran {
-		if !ran.Passed() {
-			out = append(out, ran.String())
-		}
-	}
-	return append(out, r.Breaches...)
-}
-
 func reportLine(r pipeline.Report) string { return oneLine(r.String()) }
 
 // describeUnpermitted says why the candidate may not write its files. A file outside of the
@@ -76,7 +57,7 @@ func reportLine(r pipeline.Report) string { return oneLine(r.String()) }
 // is wrong, it ends with the command by which a person allows those files; not for a name
 // that would be a pattern there and mean other files.
 func (ch *change) describeUnpermitted() string {
-	said, others := hardFindings(ch.verdict.Findings), ch.candidate.Paths()
+	said, others := pipeline.Refusals(ch.verdict.Findings), ch.candidate.Paths()
 	way := append([]string{"odd task edit", string(ch.c.task.ID)}, shellPaths(ch.c.task.Paths)...)
 	outside, pattern := 0, false
 	for _, f := range ch.verdict.Findings {
@@ -119,14 +100,14 @@ func (t terms) unpermittedPaths(paths, candidate []string) []string {
 // runChecks runs the checks of the candidate, of which v is what the iron gate says, and
 // keeps their report. With again, checks that failed are run twice, to tell a flake.
 func (ch *change) runChecks(ctx context.Context, v lint.Verdict, again bool) (err error) {
-	t := checkJob{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.bound.outOfScope(ch.candidate)...), parse: true, again: again}
+	t := bench.Job{Commit: ch.draft, Task: ch.c.task, Cfg: ch.d.at.cfg, Files: ch.candidate.Files, Findings: append(ch.ground.Refusing(v.Findings), ch.bound.outOfScope(ch.candidate)...), Parse: true, Again: again}
 	b := ch.d.place().bench()
 	b.Say = func(s string) {
 		ch.doing = s
 		ch.showBeat()
 		ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, s))
 	}
-	ch.report, err = b.examineAgainst(ctx, ch.d.repo, t, ch.c.base)
+	ch.report, err = b.ExamineAgainst(ctx, ch.d.repo, t, ch.c.base)
 	ch.checked = ch.draft
 	return err
 }
@@ -148,7 +129,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	}
 	out, err := ch.repairer.Work(ctx, op)
 	if out.Reason == pipeline.RepairStopped {
-		ch.why = strings.Join(append(describeFailures(ch.report), "not repaired: "+pipeline.Unrepaired(out.Note)), "; ")
+		ch.why = strings.Join(append(ch.report.Failures(), "not repaired: "+pipeline.Unrepaired(out.Note)), "; ")
 	}
 	return out, err
 }

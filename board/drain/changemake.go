@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board/agent"
+	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
@@ -71,7 +73,7 @@ func (ch *change) sendBack(no []policy.Finding, spent int64) pipeline.Out {
 		codes = append(codes, f.Code)
 	}
 	slices.Sort(codes)
-	ch.refused, ch.unusable = strings.Join(slices.Compact(codes), ", "), strings.Join(hardFindings(no), "\n")
+	ch.refused, ch.unusable = strings.Join(slices.Compact(codes), ", "), strings.Join(pipeline.Refusals(no), "\n")
 	ch.wrong = "Your change is refused. Deliver all of it again, without this:\n" + ch.unusable
 	return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: oneLine(ch.unusable)}
 }
@@ -93,7 +95,7 @@ func (ch *change) whyExhausted() string {
 func (ch *change) askSession(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
 	if ch.sessions > 0 {
 		w := ch.work()
-		ch.d.keepSession(path.Join(ArtifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions)), w, lentSecrets(ch.d.at.cfg, ch.d.Environ))
+		ch.d.keepSession(path.Join(ArtifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions)), w, agent.Lent(ch.d.at.cfg, ch.d.Environ))
 		ch.earlier = earlier{w.countTurns(), w.cost(), ch.d.recorder().sessionRecords(ch.c, w)}
 	}
 	asked := ch.last.emission.Proposals
@@ -239,32 +241,7 @@ func (b baseFiles) collectEdits(before []pipeline.Edit, left []repo.FileEdit) ([
 }
 
 func (b baseFiles) readFile(name string) ([]byte, string, error) {
-	return fileAt(b.repo, b.commit, name)
-}
-
-// editBetween returns a file as one commit has it, changed to what it is in another.
-func editBetween(r *repo.Repo, before, after repo.OID, name string) (pipeline.Edit, error) {
-	e := pipeline.Edit{Path: name}
-	var err error
-	if e.Before, e.OldMode, err = fileAt(r, before, name); err == nil {
-		e.After, e.NewMode, err = fileAt(r, after, name)
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return e, err
-}
-
-func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) {
-	oid, mode, err := r.Find(commit, name)
-	if err != nil || oid == "" {
-		return nil, "", err
-	}
-	if !strings.HasPrefix(mode, "100") {
-		return nil, "", fmt.Errorf("is not a file (mode %s)", mode)
-	}
-	b, err := r.Blob(oid) // not nil for an empty file
-	return b, mode, err
+	return bench.FileAt(b.repo, b.commit, name)
 }
 
 // chooseBest is the first candidate that the iron gate has nothing hard against, or else the
@@ -298,10 +275,10 @@ func (ch *change) takeNext(ctx context.Context, failed string) (pipeline.Out, bo
 // base that no ref names. It returns what the op's record says of it. If it cannot be used, the
 // op keeps the one it had.
 func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[string]string, error) {
-	no := lentSecrets(ch.d.at.cfg, ch.d.Environ).refuseValues(&c)
+	no := refuseLent(agent.Lent(ch.d.at.cfg, ch.d.Environ), &c)
 	var files []repo.FileEdit
 	for _, e := range c.Files {
-		if ch.d.at.inBundle(e.Path) {
+		if ch.d.at.cfg.InBundle(e.Path) {
 			no = append(no, pipeline.Fault{Code: "in_bundle", At: e.Path, Text: "is in the folder of atoms, which file changes may not touch", Fix: "deliver it as an ```atom block"})
 		}
 		files = append(files, repo.FileEdit(withoutSecrets(e)))
@@ -340,6 +317,19 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[
 	set := pipeline.FactsOf(c.Files)
 	set[pipeline.FactCandidate] = string(tree)
 	return set, nil
+}
+
+// refuseLent says which files of a candidate hold a credential that was lent, and leaves the candidate
+// without it.
+func refuseLent(l agent.Credentials, c *pipeline.Candidate) (no pipeline.Unusable) {
+	c.Files = slices.Clone(c.Files)
+	for i, e := range c.Files {
+		if name := l.Find(e.After); name != "" {
+			c.Files[i].After = l.Hide(e.After)
+			no = append(no, pipeline.Fault{Code: agent.LentSecret, At: e.Path, Text: "contains the value of the environment variable " + name, Fix: "read it from the environment where it is needed"})
+		}
+	}
+	return no
 }
 
 // withoutSecrets is an edit as the repository may hold it. One that brings a credential in is

@@ -90,7 +90,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 
 func (q *asking) briefFiles() []string {
 	var out []string
-	for _, f := range slices.Concat(q.d.at.filesMeantBy(q.c.task, q.input.req.Files), inputFiles(q.input.req.Files, q.c.task.Inputs), q.read) {
+	for _, f := range slices.Concat(q.input.shown, q.read) {
 		if f.Text != nil {
 			out = append(out, f.Path)
 		}

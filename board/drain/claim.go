@@ -79,9 +79,9 @@ func (d *drain) claim(ctx context.Context, t board.Task, sessions int) (c *claim
 		if why != nil {
 			return why
 		}
-		plan := d.planClaim(ch.task, ch.bound, sessions)
-		c = plan.claim
-		return d.landClaim(ctx, plan)
+		var p *draft
+		c, p = d.planClaim(ch.task, ch.bound, sessions)
+		return d.landClaim(ctx, c, p)
 	})
 	return c, err
 }
@@ -110,12 +110,6 @@ func explainRace(err error) error {
 	return err
 }
 
-// claimPlan is a claim that no commit has yet: its draft lacks the commit alone.
-type claimPlan struct {
-	*claim
-	draft *draft
-}
-
 // newClaim is what this run would claim now to work on t, bound to b, in so many sessions.
 func (d *drain) newClaim(t board.Task, b bound, sessions int) (*claim, error) {
 	now, lasts := d.authority(), d.at.cfg.TaskLease
@@ -131,7 +125,7 @@ func (d *drain) newClaim(t board.Task, b bound, sessions int) (*claim, error) {
 
 // planClaim plans the commit of a claim: a task of the board is this run's, or this run holds sessions that no
 // task asks for.
-func (d *drain) planClaim(t board.Task, b bound, sessions int) claimPlan {
+func (d *drain) planClaim(t board.Task, b bound, sessions int) (*claim, *draft) {
 	p, rec := d.newDraft(), d.recorder()
 	c, err := d.newClaim(t, b, sessions)
 	p.fail(err)
@@ -149,7 +143,7 @@ func (d *drain) planClaim(t board.Task, b bound, sessions int) claimPlan {
 	}
 	r.Data = data
 	p.record(r)
-	return claimPlan{c, p}
+	return c, p
 }
 
 // takeTask plans that the task of c is this run's.
@@ -169,18 +163,17 @@ func (d *drain) takeTask(p *draft, c *claim, data *event.ClaimData) {
 }
 
 // landClaim lands a claim, and pins what its session reads.
-func (d *drain) landClaim(ctx context.Context, plan claimPlan) error {
-	c, p := plan.claim, plan.draft
-	next, err := d.commit(ctx, p)
+func (bw *boardWriter) landClaim(ctx context.Context, c *claim, p *draft) error {
+	next, err := bw.commit(ctx, p)
 	if err != nil {
 		return err
 	}
-	if d.target() == "" {
+	if bw.target() == "" {
 		c.base = next
 	}
-	c.pin = repo.RefUpdate{Name: pinned + d.Run, New: c.base}
+	c.pin = repo.RefUpdate{Name: pinned + bw.log.id, New: c.base}
 	p.refs = append(p.refs, c.pin)
-	err = d.moveTo(ctx, p, next)
+	err = bw.moveTo(ctx, p, next)
 	if err != nil && !p.landed { // else the next drain finds by the pin that this run died
 		c.releaseBase(ctx)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -75,7 +76,7 @@ func (cs contracts) resolveContract(t board.Task) (b bound, no contract.Refusals
 		b.handoffs, c.Handoffs = []handoff.Handoff{cs.given.Claims}, []contract.Handoff{cs.given.Claims.Handoff}
 	}
 	c.Artifact = cs.at.artifactName(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
-	world := contract.World{Roster: cs.loadRoster(), Servers: cs.at.cfg.ServerNames(), Granted: Granted(cs.at.cfg, t)}
+	world := contract.World{Roster: cs.loadRoster(), Servers: cs.at.cfg.ServerNames(), Granted: agent.Granted(cs.at.cfg, t)}
 	if c.Artifact != "" || len(c.Handoffs) > 0 { // else nobody can be in its way
 		world.Busy = cs.listBusy(t)
 	}
@@ -349,7 +350,7 @@ func describeRefusals(no contract.Refusals) string {
 func (cs contracts) checkSpawnable(t board.Task) (bound, contract.Refusals) {
 	b, no := cs.resolveContract(t)
 	for _, cfg := range cs.at.agentChain(t) {
-		no = append(no, Speechless(cfg, b.Role)...)
+		no = append(no, agent.Speechless(cfg, b.Role)...)
 	}
 	return b, no
 }

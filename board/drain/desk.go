@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
@@ -44,20 +45,14 @@ func (k *desk) makeTree(ctx context.Context) (session.Desk, error) {
 
 // withCache returns the desk with what an agent's tools keep from one session to the next.
 func (k *desk) withCache() (session.Desk, error) {
-	at, err := deskOf(k.s)
+	at, err := agent.DeskOf(k.s)
 	if err == nil {
-		at.Cache, err = cacheDir(k.d.repo, k.d.Cage, agentCache)
+		at.Cache, err = agent.CacheDir(k.d.repo, k.d.Cage, agent.AgentCache)
 	}
 	if at.Cache != "" {
 		at.Read = append(at.Read, exec.Modules(k.d.Environ))
 	}
 	return at, err
-}
-
-// deskOf returns a scratch repository as a desk.
-func deskOf(s *repo.Scratch) (session.Desk, error) {
-	from, err := s.Borrows()
-	return session.Desk{Tree: s.Tree(), Home: s.Home(), Temp: s.Temp(), Read: from}, err
 }
 
 // diff is what was changed on the desk so far, as a patch of its base. It runs no git
@@ -192,7 +187,7 @@ func (pl place) checkDesks(ctx context.Context) error {
 	if pl.Temp == "" {
 		return nil
 	}
-	if !slices.ContainsFunc(pl.at.cfg.Usable(), isProgram) || pl.given {
+	if !slices.ContainsFunc(pl.at.cfg.Usable(), func(name string) bool { return agent.KindOf(name).Program }) || pl.given {
 		return nil
 	}
 	if _, err := pl.repo.ScratchRoom(pl.Temp); err != nil {
@@ -202,5 +197,5 @@ func (pl place) checkDesks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return Demand(ctx, held, pl.Temp, pl.at.cfg.Sandbox)
+	return agent.Demand(ctx, held, pl.Temp, pl.at.cfg.Sandbox)
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/board/agent"
+	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
@@ -107,7 +109,7 @@ func TestDiffOfADesk(t *testing.T) {
 		}
 	}
 	bw.Cage.Self = []string{"odd", "cage"}
-	if held, err := k.makeTree(t.Context()); err != nil || !strings.HasSuffix(held.Cache, agentCache) || len(held.Read) != len(d.Read)+1 {
+	if held, err := k.makeTree(t.Context()); err != nil || !strings.HasSuffix(held.Cache, agent.AgentCache) || len(held.Read) != len(d.Read)+1 {
 		t.Errorf("where programs are held: %+v, %v", held, err)
 	}
 	if err := k.resetTree(); err != nil || k.s != nil {
@@ -243,11 +245,11 @@ func TestChecksOpenNoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := Bench{Temp: t.TempDir(), Environ: os.Environ(), Cage: cage.Cage{Home: "/home/ann"}, Now: w.time, Say: func(string) {}}
+	b := bench.Bench{Host: agent.Host{Temp: t.TempDir(), Environ: os.Environ(), Cage: cage.Cage{Home: "/home/ann"}, Now: w.time}, Say: func(string) {}}
 	for place, want := range map[string]string{"/usr/share": "<nil>", "/home": "sandbox-secret"} {
 		cfg := s.cfg
 		cfg.Pipeline.Validate, cfg.Pipeline.CheckTimeout, cfg.Sandbox.Read = [][]string{{"true"}}, time.Minute, []string{place}
-		if _, err := b.examine(t.Context(), w.repo, checkJob{commit: tip, cfg: cfg}); code(err) != want {
+		if _, err := b.Examine(t.Context(), w.repo, bench.Job{Commit: tip, Cfg: cfg}); code(err) != want {
 			t.Errorf("%s: %v, want %s", place, err, want)
 		}
 	}
@@ -271,7 +273,7 @@ func TestChecksParse(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	b := Bench{Temp: t.TempDir(), Environ: os.Environ(), Now: w.time, Say: func(string) {}}
+	b := bench.Bench{Host: agent.Host{Temp: t.TempDir(), Environ: os.Environ(), Now: w.time}, Say: func(string) {}}
 	for _, c := range []struct {
 		path, before, after string
 		bad                 bool
@@ -294,7 +296,7 @@ func TestChecksParse(t *testing.T) {
 		if c.after != "" {
 			e.After = []byte(c.after)
 		}
-		r, err := b.examine(t.Context(), w.repo, checkJob{commit: tip, cfg: config.Default(), files: []pipeline.Edit{e}, parse: true})
+		r, err := b.Examine(t.Context(), w.repo, bench.Job{Commit: tip, Cfg: config.Default(), Files: []pipeline.Edit{e}, Parse: true})
 		if err != nil || slices.ContainsFunc(r.Findings, func(f policy.Finding) bool { return f.Code == "parse_failed" }) != c.bad {
 			t.Errorf("%s, %q to %q: %v, %v", c.path, c.before, c.after, r.Findings, err)
 		}
@@ -322,7 +324,7 @@ func TestClearCaches(t *testing.T) {
 		{"old, and programs have no folder", "", 31 * 24 * time.Hour, false, false},
 		{"old, and a run lives", t.TempDir(), 31 * 24 * time.Hour, true, false},
 	} {
-		dir, err := w.repo.Room(checkCache)
+		dir, err := w.repo.Room(agent.CheckCache)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +346,7 @@ func TestClearCaches(t *testing.T) {
 			defer free()
 		}
 		said := ""
-		d := newDrain(w.repo, Options{Temp: c.temp, Now: w.time, Progress: func(s string) { said += s }})
+		d := newDrain(w.repo, Options{Host: agent.Host{Temp: c.temp, Now: w.time}, Progress: func(s string) { said += s }})
 		d.place().clearCaches()
 		if _, err := os.Stat(file); os.IsNotExist(err) != c.goes || strings.Contains(said, "check-cache: odd removed this cache: nothing was written to it since") != c.goes {
 			t.Errorf("%s: %v, told %q", c.name, err, said)

@@ -45,55 +45,28 @@
 //
 // This file is the loop. The others, in the order of a task:
 //
-//   - snapshot: the board at one commit
-//   - lock: one drain at a time, here and over a remote, and none while drains are paused
-//   - authority: what the lease, the emergencies and the state of a task allow at a moment
-//   - money: reservations, envelopes and the hard stop
-//   - preflight: whether a session could work: its inputs, agent and programs
-//   - next: which task is taken, and why others are not; a task waits for the review of another one's files
-//   - plan: odd drain --dry-run, and the contract and brief for odd agent run --dry-run, from the same checks
-//   - claim: the commit that takes a task, and its reservation
-//   - draft: a commit that is planned, and how it lands
-//   - land: a result lands in spite of races and a busy index
-//   - work: one session from its request to its verdict
-//   - contract: what a session is bound to
-//   - records: what the ledgers record of a run, the proposal that a handoff is about, and what is given instead of the board
-//   - anchor: the handshake that binds a session, and its permit
-//   - prove: the session's own answers to the handshake
-//   - grant: what a session may do, compiled for its tools
-//   - brief: what a session is told
-//   - related: atoms that a brief names because they bear on the task, and those that people declined or deleted
-//   - desk: the scratch repository of a session
-//   - caged: the sandbox of its programs, and a session that changed the repository itself
-//   - substrate: the agent that odd.toml names, a program or a model's API, and who gets its brief
+//   - snapshot, lock, authority, money: the board at one commit; one drain at a time, here and over a remote; what
+//     the lease, the emergencies, the budget and the state of a task allow at a moment
+//   - next, preflight, plan: which task is taken, and why others are not; whether a session could work; --dry-run
+//   - claim, draft, land: the commit that takes a task; how a commit is planned, and lands in spite of races
+//   - work, invoke: one session from its request to its verdict; sessions that no task asks for
+//   - contract, records: what a session is bound to; what the ledgers record of a run, and what is given instead of the board
+//   - anchor, prove, grant: the handshake that binds a session, its own answers to it, and what it may do
+//   - brief, related: what it is told, and the atoms that bear on its task
+//   - desk, place, toolbox, servers: its scratch repository, this computer, what it may look at, its MCP servers
 //   - failover: the next agent takes over where a connection fails; sessions side by side take turns with the drain
-//   - toolbox: the tools that odd gives to a session
-//   - servers: its MCP servers
-//   - lent: credentials that odd.toml lends stay out of what is kept
-//   - judge: caps and merges what a session emitted
-//   - handover: the handoff for the next session, its notes in the journal, and a person's override of a contract
-//   - appeal: what people decide at gates, and gate proposals, of decay and of sessions
-//   - change: the op of a change of files, and what people read of it
-//   - changesteps: its phases before the work: expand and plan
-//   - changemake: its sessions and candidates
-//   - changeplace: a candidate's files that the base has no room for, or that git would store with other bytes
-//   - changecheck: the checks of a candidate, and its repair
-//   - changejudge: its tier, and the commit of its proposal
-//   - changeland: whether it lands without approval
-//   - bench: checks run on a commit
-//   - settle: the proposal and the result of a task
-//   - artifacts: what a run keeps of its sessions
-//   - notify: the command that is told of it
-//   - judgeagain: odd review --refresh judges what a run kept once more
-//   - changeagain: the same of a change of files
-//   - rejudge: a proposed change is judged on what is there now, before it is approved
+//   - judge, handover, appeal: what it emitted is capped and merged; the handoff for the next session, and a person's
+//     override; gate proposals, of decay and of sessions
+//   - change, changesteps, changemake, changeplace, changecheck, changejudge, changeland: a change of files, from its
+//     op and its plan over candidates, their places and checks to its tier, its commit and its landing
+//   - settle, artifacts, notify: the proposal and the result of a task; what a run keeps; the command that is told of it
+//   - judgeagain, changeagain: odd review --refresh judges what a run kept once more
 //   - sweep: takes back what killed drains held, ends the op that a claim announced, and reviews whose time is over
-//   - invoke: sessions that no task asks for
-//   - refusal: the errors of rules, and the count of refused drains
-//   - text: helpers for texts
+//   - refusal, text: the errors of rules, and the count of refused drains; helpers for texts
 //
 // Package overview has what the board says before anybody works: its lease, its context and
-// the signs of decay.
+// the signs of decay. Package agent has the agents that odd.toml names, with their sandbox, package bench the
+// checks of a commit.
 //
 // boardWriter plans commits for the board and moves it. Other questions are answered by a value
 // made for them: snapshot, authority, admission, contracts, preflight, place and briefs; recorder
@@ -133,6 +106,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/failover"
@@ -141,26 +115,21 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/reconcile"
 )
 
 // Options are what the caller decides.
 type Options struct {
+	agent.Host
+
 	Branch   string              // full ref name of the board branch
 	MaxTasks int                 // 0: [drain] max_tasks
 	Task     string              // only this task, "" for the total order
-	Run      string              // this run's id, run-ULID
-	By       string              // generated.by of what sessions emit, "odd/VERSION"
-	Now      func() time.Time    // the clock
 	Progress func(string)        // one line of talk; nil is silence
 	Turned   func(session.Usage) // what the sessions of a task took so far, before each turn; nil: nobody counts
 	Wait     func(time.Duration) // lets a person's own git command finish; nil does not wait
 	Random   func([]byte) error  // chance, for the tokens and the key of anchors
-	Environ  []string            // odd's own environment, from which exec passes on what odd.toml names
-	Cage     cage.Cage           // by what odd can hold programs; the zero Cage holds them by their process group only
 	Check    repo.Check          // of each commit before it lands; nil for none
-	Temp     string              // where scratch repositories are made, outside the repository; "" makes none
 
 	// Substrate makes the session's substrate; nil means what odd.toml names.
 	Substrate func(config.Config, fs.FS) (session.Substrate, error)

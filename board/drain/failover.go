@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/failover"
@@ -38,13 +39,13 @@ func substrateNames(chain []config.Config) []string {
 
 // checkHealth returns which agents of t's chain may be tried now, by the ledger and by what
 // this run has not recorded yet.
-func (pf preflight) checkHealth(t board.Task) (failover.Health, error) {
-	return checkChain(pf.at.agentChain(t), pf.Now(), func() ([]failover.Try, error) {
+func (ad admission) checkHealth(t board.Task) (failover.Health, error) {
+	return checkChain(ad.at.agentChain(t), ad.Now(), func() ([]failover.Try, error) {
 		var err error
-		if pf.at.tries == nil {
-			pf.at.tries, err = pf.at.state.Tries(pf.Now())
+		if ad.at.tries == nil {
+			ad.at.tries, err = ad.at.state.Tries(ad.Now())
 		}
-		return slices.Concat(pf.at.tries, pf.met), err
+		return slices.Concat(ad.at.tries, ad.met), err
 	})
 }
 
@@ -63,8 +64,8 @@ func Health(cfg config.Config, st *state.State, now time.Time) (failover.Health,
 	return checkChain(cfg.Chain(string(pipeline.LaneStandard)), now, func() ([]failover.Try, error) { return st.Tries(now) })
 }
 
-func (pf preflight) checkReachable(t board.Task) error {
-	h, err := pf.checkHealth(t)
+func (ad admission) checkReachable(t board.Task) error {
+	h, err := ad.checkHealth(t)
 	if err != nil || h.State != failover.Queue {
 		return err
 	}
@@ -72,15 +73,15 @@ func (pf preflight) checkReachable(t board.Task) error {
 }
 
 // pickSubstrate returns the agent that would run t now, and why if it is not the first.
-func (pf preflight) pickSubstrate(t board.Task) (name, why string) {
-	h, err := pf.checkHealth(t)
+func (ad admission) pickSubstrate(t board.Task) (name, why string) {
+	h, err := ad.checkHealth(t)
 	switch {
 	case err != nil:
 		return "", err.Error()
 	case len(h.Use) == 0:
 		return "", h.Why()
 	}
-	if lane, _, _ := risk.Lane(pf.at.cfg.Root, t); pf.at.cfg.Routes[string(lane)].Substrate != "" {
+	if lane, _, _ := risk.Lane(ad.at.cfg.Root, t); ad.at.cfg.Routes[string(lane)].Substrate != "" {
 		why = "lane " + string(lane)
 	}
 	return h.Use[0], strings.Trim(why+"; "+h.Why(), "; ")
@@ -113,7 +114,7 @@ type relay struct {
 // newRelay returns the substrate of a session for t. If none may be tried, why says so.
 func (a attempt) newRelay(k *desk) (r *relay, why string, err error) {
 	t := a.c.task
-	h, err := a.d.preflight().checkHealth(t)
+	h, err := a.d.admission().checkHealth(t)
 	if err != nil {
 		return nil, "", err
 	}
@@ -188,7 +189,7 @@ func (r *relay) callLeg(ctx context.Context, q session.Request, before session.U
 	var err error
 	q = r.d.baton.guardRequest(q)
 	r.d.baton.doWithout(func() { e, err = r.legs[0].sub.Run(ctx, q) })
-	e = lentSecrets(r.legs[0].cfg, r.d.Environ).withoutValues(e)
+	e = agent.Lent(r.legs[0].cfg, r.d.Environ).Clean(e)
 	if slices.Contains([]string{session.TurnRefused, session.TurnLimit, session.OverBudget}, e.Failure) {
 		e.Usage.CostKnown = e.Usage.CostKnown || begun == 0 // it never began
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -72,7 +72,7 @@ func (cs contracts) grantTerms(base repo.OID, t board.Task, k contract.Contract,
 		Allow: law.Paths, Deny: law.BlockedPath, Protect: risk.GatePolicy(cs.repo, base, t, cs.at.cfg).Protect,
 		Commands: cs.at.cfg.Toolbox.Run, Checks: cs.at.checkCommands(t), Hosts: cs.at.cfg.Toolbox.Hosts,
 	}
-	for _, s := range servers.For(Specs(cs.at.cfg, cs.Cage.Home), k) {
+	for _, s := range servers.For(agent.Specs(cs.at.cfg, cs.Cage.Home), k) {
 		out.Servers = append(out.Servers, s.Grant())
 	}
 	return out
@@ -155,7 +155,8 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 	}
 	chain := substrateNames(d.at.agentChain(t))
 	p := Permissions{Task: t.ID, Role: t.Role, Agent: chain[0], Next: chain[1:], Permit: d.at.bindsSessions()}
-	p.Asks = slices.Contains([]string{"anthropic", "openai", "claude", "acp"}, p.Agent)
+	kind := agent.KindOf(p.Agent)
+	p.Asks = kind.Model || kind.Servers
 	var law anchor.Constitution
 	if p.Permit {
 		if law, err = d.at.findConstitution(t, b.Contract); err != nil {
@@ -163,20 +164,20 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 		}
 	}
 	p.Grant = d.contracts().grantTerms(base, t, b.Contract, law)
-	if s := d.at.cfg.Sandbox; isProgram(p.Agent) {
+	if s := d.at.cfg.Sandbox; kind.Program {
 		p.Sandbox = &Confinement{Enforce: s.Enforce, Network: s.Network, Read: s.Read, Write: s.Write}
 	}
-	switch p.Agent {
-	case "anthropic", "openai":
+	switch {
+	case kind.Model:
 		p.Tools = []string{}
 		for _, tool := range b.Contract.Tools {
 			if tool.In {
 				p.Tools = append(p.Tools, tool.Name)
 			}
 		}
-	case "claude":
+	case p.Agent == "claude":
 		p.Grant.Hosts = nil // its hook refuses every fetch
-	case "exec":
+	case p.Agent == "exec":
 		p.Grant.Commands, p.Grant.Checks, p.Grant.Hosts, p.Grant.Servers = nil, nil, nil, nil // nobody asks about its acts
 	}
 	return p, nil

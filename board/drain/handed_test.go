@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/servers"
@@ -46,7 +47,7 @@ func TestUnhanded(t *testing.T) {
 			t.Errorf("told twice: %q", lost)
 		}
 	}
-	d := newDrain(nil, Options{Now: time.Now, Progress: func(string) {}})
+	d := newDrain(nil, Options{Host: agent.Host{Now: time.Now}, Progress: func(string) {}})
 	for range 2 {
 		if why := d.whyNotLent("t", []servers.Spec{open, held}, "exec"); why != "" {
 			t.Error(why)
@@ -72,7 +73,7 @@ func TestNotify(t *testing.T) {
 		"sh -c grep${IFS}-c${IFS}'\"reason\":\"at${IFS}sea\"';exit${IFS}2": "it ended with exit code 2: 0",
 		"/not/there": "/not/there",
 	} {
-		d := newDrain(w.repo, Options{Run: runA, Now: w.time, Progress: func(string) {}, Environ: []string{"PATH=/usr/bin:/bin"}})
+		d := newDrain(w.repo, Options{Host: agent.Host{Run: runA, Now: w.time, Environ: []string{"PATH=/usr/bin:/bin"}}, Progress: func(string) {}})
 		d.at = &snapshot{}
 		d.at.cfg.Notify = strings.Fields(argv)
 		d.place().notify(t.Context(), Outcome{Task: "t", Reason: "at sea"})

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
@@ -77,14 +78,10 @@ func (s lastSession) outcome() string {
 // its time is over. The error is a contract.Refusals, a refusal, a *Busy or a fault; nothing is
 // written before a contract is resolved.
 func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Report, error) {
-	d, err := openDrain(ctx, r, o)
+	d, t, err := openInvocation(ctx, r, o, inv)
 	if err != nil {
 		return Report{Run: o.Run}, err
 	}
-	if d.given, err = d.log.encodeGiven(inv.Given, d.By); err != nil {
-		return d.report, err
-	}
-	t := d.contracts().asTask(inv)
 	if _, no := d.contracts().checkBindable(t); len(no) > 0 {
 		return d.report, no
 	}
@@ -149,7 +146,7 @@ func (cs contracts) asTask(inv Invocation) board.Task {
 // persona cannot be bound.
 func (cs contracts) checkBindable(t board.Task) (bound, contract.Refusals) {
 	b, no := cs.bindPersona(t)
-	return b, append(no, Speechless(cs.at.cfg, b.Role)...)
+	return b, append(no, agent.Speechless(cs.at.cfg, b.Role)...)
 }
 
 // bindPersona resolves the contract and adds what is missing in the persona of t's role.
@@ -208,7 +205,7 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []work {
 // saveSessions lands what became of sessions without a task.
 func (d *drain) saveSessions(ctx context.Context, c *claim, done []work) error {
 	for i, w := range done {
-		d.keepSession(fmt.Sprintf("session.%d", i+1), w, lentSecrets(d.at.cfg, d.Environ))
+		d.keepSession(fmt.Sprintf("session.%d", i+1), w, agent.Lent(d.at.cfg, d.Environ))
 	}
 	art, err := d.artifacts.storeTree(ctx, &d.boardWriter)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -27,16 +28,16 @@ type choice struct {
 func (ch choice) why() error { return joinErrors(ch.no...) }
 
 // choose decides about the tasks of rows, in the board's order. Options.Task leaves one of them to be run.
-func (d *drain) choose(ctx context.Context, rows []*board.Row) iter.Seq[choice] {
-	named, _ := d.at.findTask(d.Task)
+func (ad admission) choose(ctx context.Context, rows []*board.Row) iter.Seq[choice] {
+	named, _ := ad.at.findTask(ad.Task)
 	return func(yield func(choice) bool) {
-		for t := range d.at.boardOrder(rows) {
+		for t := range ad.at.boardOrder(rows) {
 			ch := choice{task: t, no: []error{errors.New("not named by --task")}}
-			if d.Task == "" || t.ID == named.ID {
-				ch = d.admission().decide(t)
+			if ad.Task == "" || t.ID == named.ID {
+				ch = ad.decide(t)
 			}
 			if len(ch.no) == 0 {
-				ch.held = d.preflight().whyHeld(ctx, t)
+				ch.held = ad.whyHeld(ctx, t)
 			}
 			if !yield(ch) {
 				return
@@ -52,7 +53,8 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 	if d.leaseID, err = d.authority().checkStanding(); err != nil {
 		return board.Task{}, false, err
 	}
-	rows, err := d.candidates(tried)
+	ad := d.admission()
+	rows, err := ad.candidates(tried)
 	if err != nil {
 		return board.Task{}, false, err
 	}
@@ -63,7 +65,7 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 		}
 		broke = next
 	}
-	for ch := range d.choose(ctx, rows) {
+	for ch := range ad.choose(ctx, rows) {
 		switch why := ch.why(); {
 		case ch.held != nil:
 			d.noteOnce(ch.held.Error())
@@ -83,13 +85,13 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 
 // candidates are the tasks that may be next: those that are ready and wait for nothing, or the one that a
 // person names, whatever it is.
-func (d *drain) candidates(tried map[okf.ID]bool) ([]*board.Row, error) {
-	if d.Task != "" {
-		t, err := d.at.findTask(d.Task)
+func (ad admission) candidates(tried map[okf.ID]bool) ([]*board.Row, error) {
+	if ad.Task != "" {
+		t, err := ad.at.findTask(ad.Task)
 		return []*board.Row{&t.Row}, err
 	}
-	return slices.DeleteFunc(slices.Clone(d.at.rows()), func(r *board.Row) bool {
-		return r.State != board.Ready || tried[r.ID] || board.Eligible(r, d.at.index(), d.Now()) != ""
+	return slices.DeleteFunc(slices.Clone(ad.at.rows()), func(r *board.Row) bool {
+		return r.State != board.Ready || tried[r.ID] || board.Eligible(r, ad.at.index(), ad.Now()) != ""
 	}), nil
 }
 
@@ -118,10 +120,10 @@ func (o *Overlap) Error() string {
 		o.Task, o.Files[0]+countMore(o.Files), o.In)
 }
 
-// Overlaps are the ready tasks whose paths mean a file outside of the bundle, whose
-// folder is root, that waits in the proposal of another task and that tip does not have
+// Overlaps are the ready tasks whose paths mean a file outside of the bundle
+// that waits in the proposal of another task and that tip does not have
 // yet. A proposal that is not in this clone holds nothing back.
-func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, tasks []board.Task) []*Overlap {
+func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, cfg config.Config, tasks []board.Task) []*Overlap {
 	var out []*Overlap
 	for _, w := range tasks {
 		if w.State != board.Review || w.Result.Commit == "" {
@@ -131,7 +133,7 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 		if err != nil || len(p.Parents) != 1 {
 			continue
 		}
-		made, err := diffFiles(ctx, r, root, p.Parents[0], p.OID)
+		made, err := bench.DiffFiles(ctx, r, cfg, p.Parents[0], p.OID)
 		if err != nil {
 			continue
 		}
@@ -158,18 +160,18 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 
 // whyHeld is why t waits for a review of another task, nil where it does not. A person
 // who names one task has it run all the same.
-func (pf preflight) whyHeld(ctx context.Context, t board.Task) error {
-	if pf.Task != "" || !pf.at.changesFiles(t) {
+func (ad admission) whyHeld(ctx context.Context, t board.Task) error {
+	if ad.Task != "" || !ad.at.changesFiles(t) {
 		return nil
 	}
-	if pf.at.overlaps == nil {
-		base, err := pf.base()
+	if ad.at.overlaps == nil {
+		base, err := ad.base()
 		if err != nil {
 			return nil // the claim says why
 		}
-		pf.at.overlaps = append([]*Overlap{}, Overlaps(ctx, pf.repo, base, pf.at.cfg.Root, pf.at.tasks())...)
+		ad.at.overlaps = append([]*Overlap{}, Overlaps(ctx, ad.repo, base, ad.at.cfg, ad.at.tasks())...)
 	}
-	for _, o := range pf.at.overlaps {
+	for _, o := range ad.at.overlaps {
 		if o.Task == t.ID {
 			return refuse("overlap", "%s", o.Error())
 		}

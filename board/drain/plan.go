@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/journal/refusal"
 	"github.com/odd-cli/odd/journal/repo"
@@ -68,8 +69,9 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 		return p, err
 	}
 	left := d.taskLimit(d.at.cfg)
-	for ch := range d.choose(ctx, d.at.rows()) {
-		s := d.admission().explain(ch)
+	ad := d.admission()
+	for ch := range ad.choose(ctx, d.at.rows()) {
+		s := ad.explain(ch)
 		switch {
 		case ch.task.State == board.InProgress && slices.Contains(killed, ch.task.ClaimedBy):
 			s.Reason = "its run was killed; odd drain frees it first, and then runs it unless it has had too many attempts"
@@ -139,7 +141,7 @@ func (ad admission) explain(ch choice) Step {
 		}
 	}
 	if s.Run = len(why) == 0; ch.ready {
-		s.Substrate, s.Why = ad.place.pickSubstrate(ch.task)
+		s.Substrate, s.Why = ad.pickSubstrate(ch.task)
 	}
 	return s
 }
@@ -158,7 +160,7 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 
 // bindUnderLease binds the persona and adds what the lease and an open emergency have against the session.
 func (ad admission) bindUnderLease(t board.Task) (bound, contract.Refusals) {
-	b, no := ad.terms.bindPersona(t)
+	b, no := ad.bindPersona(t)
 	_, err := ad.now.checkStanding()
 	for _, err := range append([]error{err}, ad.now.checkCharter(t, b.Role)...) {
 		var why *refusal.Refusal
@@ -169,22 +171,22 @@ func (ad admission) bindUnderLease(t board.Task) (bound, contract.Refusals) {
 	return b, no
 }
 
-// openInvocation is a drain that writes nothing, and what an invocation asks of it.
-func openInvocation(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (*drain, board.Task, error) {
-	d, err := openDrain(ctx, r, o)
-	if err != nil {
-		return nil, board.Task{}, err
+// openInvocation returns a drain that has written nothing, and what an invocation asks of it as a task.
+func openInvocation(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (d *drain, t board.Task, err error) {
+	if d, err = openDrain(ctx, r, o); err != nil {
+		return nil, t, err
 	}
-	if o.Task == "" {
-		return d, d.contracts().asTask(inv), nil
+	if o.Task != "" {
+		t, err = d.at.findTask(o.Task)
+		return d, t, err
 	}
-	t, err := d.at.findTask(o.Task)
-	return d, t, err
+	d.given, err = d.log.encodeGiven(inv.Given, d.By)
+	return d, d.contracts().asTask(inv), err
 }
 
 // BriefFor is the brief that an invocation would begin with now, and who would get it. It
 // writes nothing. The error is that of Resolve where there could be no such session.
-func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (invoke.Brief, []Receiver, error) {
+func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (invoke.Brief, []agent.Receiver, error) {
 	d, t, err := openInvocation(ctx, r, o, inv)
 	if err != nil {
 		return invoke.Brief{}, nil, err
@@ -207,5 +209,5 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if err != nil {
 		return invoke.Brief{}, nil, errors.New(lastSession{}.asBlocked("%v", err).reason)
 	}
-	return in.brief, d.at.listReceivers(t, b.Contract.Servers), nil
+	return in.brief, agent.Receivers(d.at.agentChain(t), b.Contract.Servers), nil
 }

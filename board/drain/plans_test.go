@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/event"
@@ -43,7 +44,7 @@ func (p *paper) run(id string, now time.Time) *drain {
 	for name, b := range p.files {
 		tree[name] = &fstest.MapFile{Data: b}
 	}
-	d := newDrain(nil, Options{Branch: "refs/heads/main", Run: id, Now: func() time.Time { return now }, Progress: func(string) {}})
+	d := newDrain(nil, Options{Branch: "refs/heads/main", Host: agent.Host{Run: id, Now: func() time.Time { return now }}, Progress: func(string) {}})
 	d.line = &repo.Line{Ref: "refs/heads/main"}
 	var err error
 	if d.at, err = snapshotOf("", fs.FS(tree), nil, nil); err != nil {
@@ -76,12 +77,12 @@ func containsPrefix(prefixes []string, name string) bool {
 func (p *paper) claim(run, id string, now time.Time) *claim {
 	p.Helper()
 	d := p.run(run, now)
-	plan := d.planClaim(p.task(d, id), bound{}, 1)
-	if plan.draft.err != nil {
-		p.Fatal(plan.draft.err)
+	c, plan := d.planClaim(p.task(d, id), bound{}, 1)
+	if plan.err != nil {
+		p.Fatal(plan.err)
 	}
-	p.write(plan.draft, "tasks/"+id+".md", "ledger/")
-	return plan.claim
+	p.write(plan, "tasks/"+id+".md", "ledger/")
+	return c
 }
 
 func (p *paper) task(d *drain, id string) board.Task {
@@ -121,7 +122,7 @@ func TestPlanClaim(t *testing.T) {
 	if len(d.at.spend.Open) != 1 || d.at.spend.Open[0].Reserved != 100_000 || c.reserved != 100_000 {
 		t.Errorf("reserved: %+v", d.at.spend.Open)
 	}
-	if d.planClaim(now, bound{}, 1).draft.err == nil {
+	if _, plan := d.planClaim(now, bound{}, 1); plan.err == nil {
 		t.Error("a second run claims the task while the first holds it")
 	}
 }
@@ -188,11 +189,11 @@ func TestPlansShareNoFile(t *testing.T) {
 	var plans []*draft
 	for _, one := range [][2]string{{runA, "tide"}, {runB, "ebb"}} {
 		d := p.run(one[0], begin)
-		plan := d.planClaim(p.task(d, one[1]), bound{}, 1)
-		if plan.draft.err != nil {
-			t.Fatal(plan.draft.err)
+		_, plan := d.planClaim(p.task(d, one[1]), bound{}, 1)
+		if plan.err != nil {
+			t.Fatal(plan.err)
 		}
-		plans = append(plans, plan.draft)
+		plans = append(plans, plan)
 	}
 	for name := range plans[0].all(p.root) {
 		if _, shared := plans[1].all(p.root)[name]; shared {
@@ -205,15 +206,15 @@ func TestPlansShareNoFile(t *testing.T) {
 func TestPlanLeavesNothing(t *testing.T) {
 	p := newPaper(t, "[budget]\nmonthly_usd = 1.0\n", "tide state: ready")
 	d := p.run(runA, begin)
-	first := d.planClaim(p.task(d, "tide"), bound{}, 1)
-	if first.draft.err != nil {
-		t.Fatal(first.draft.err)
+	_, first := d.planClaim(p.task(d, "tide"), bound{}, 1)
+	if first.err != nil {
+		t.Fatal(first.err)
 	}
-	again := d.planClaim(p.task(d, "tide"), bound{}, 1)
-	if again.draft.err != nil {
-		t.Fatal(again.draft.err)
+	_, again := d.planClaim(p.task(d, "tide"), bound{}, 1)
+	if again.err != nil {
+		t.Fatal(again.err)
 	}
-	if !maps.EqualFunc(first.draft.all(p.root), again.draft.all(p.root), func(a, b []byte) bool { return string(a) == string(b) }) || first.draft.message != again.draft.message {
+	if !maps.EqualFunc(first.all(p.root), again.all(p.root), func(a, b []byte) bool { return string(a) == string(b) }) || first.message != again.message {
 		t.Error("the second plan differs from the first, which was dropped")
 	}
 }
@@ -250,13 +251,13 @@ func TestPlanResult(t *testing.T) {
 			d := p.run(runA, begin)
 			d.Now = func() time.Time { return moment }
 			d.log.now = d.Now
-			plan := d.planClaim(p.task(d, "tide"), bound{}, 1)
-			if plan.draft.err != nil {
-				t.Fatal(plan.draft.err)
+			c, plan := d.planClaim(p.task(d, "tide"), bound{}, 1)
+			if plan.err != nil {
+				t.Fatal(plan.err)
 			}
-			p.write(plan.draft, "tasks/tide.md", "ledger/")
-			d.log.files = plan.draft.own
-			r := result{c: plan.claim, w: work{lastSession: lastSession{ran: true, spent: 40_000}}}
+			p.write(plan, "tasks/tide.md", "ledger/")
+			d.log.files = plan.own
+			r := result{c: c, w: work{lastSession: lastSession{ran: true, spent: 40_000}}}
 			r.sessions = d.recorder().draftSessions(r.c, r.w)
 			at.amid(p)
 			moment = begin.Add(at.after)

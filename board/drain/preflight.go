@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/journal/repo"
@@ -46,26 +47,18 @@ func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t boa
 	return out, nil
 }
 
-// preflight judges whether a session for a task could work: its inputs, its agent and its
-// programs.
-type preflight struct {
-	Options
-	repo *repo.Repo
-	at   *snapshot
+// admission answers whether a task may be drained now, and whether a session for it could work: its contract,
+// its inputs, its agent and its programs.
+type admission struct {
+	contracts
+	now  authority
 	base func() (repo.OID, error) // the commit that sessions work on
 	met  []failover.Try           // sessions that the ledger has not told yet
 }
 
-func (d *drain) preflight() preflight { return preflight{d.Options, d.repo, d.at, d.base, d.met} }
-
-// admission answers whether a task may be drained now.
-type admission struct {
-	now   authority
-	terms contracts
-	place preflight
+func (d *drain) admission() admission {
+	return admission{d.contracts(), d.authority(), d.base, d.met}
 }
-
-func (d *drain) admission() admission { return admission{d.authority(), d.contracts(), d.preflight()} }
 
 // decide decides about t, beside the lease, an emergency and a pause, which stop every task.
 func (ad admission) decide(t board.Task) choice {
@@ -86,9 +79,9 @@ func (ad admission) decide(t board.Task) choice {
 // programs and the money. The contract is resolved as far as it goes. A person who asked for the session
 // is told what speaks against role and contract as the contract's refusals.
 func (ad admission) findObstacles(t board.Task) (bound, []error) {
-	bind := ad.terms.checkSpawnable
-	if ad.terms.Invoked {
-		bind = ad.terms.checkBindable
+	bind := ad.checkSpawnable
+	if ad.Invoked {
+		bind = ad.checkBindable
 	}
 	b, refused := bind(t)
 	no := ad.now.checkCharter(t, b.Role)
@@ -97,7 +90,7 @@ func (ad admission) findObstacles(t board.Task) (bound, []error) {
 			no = append(no, err)
 		}
 	}
-	if !ad.terms.Invoked {
+	if !ad.Invoked {
 		if t.Role == "" {
 			add(refuse("floor", "task %s: the task has no role, and odd drain needs one; set it with odd task edit %[1]s --role ROLE", t.ID))
 		} else if _, why := ad.now.compilePersona(t.Role); why != nil {
@@ -110,13 +103,12 @@ func (ad admission) findObstacles(t board.Task) (bound, []error) {
 		add(refused)
 	}
 	if b.Role == contract.General {
-		add(ad.place.checkEditable(t))
+		add(ad.checkEditable(t))
 	}
-	pf := ad.place
-	add(pf.checkInputs(t))
-	add(joinErrors(pf.checkEquipment(t), requireBudget(ad.now.cfg)))
-	add(pf.checkInstalled(t))
-	add(pf.checkReachable(t))
+	add(ad.checkInputs(t))
+	add(joinErrors(ad.checkEquipment(t), requireBudget(ad.now.cfg)))
+	add(ad.checkInstalled(t))
+	add(ad.checkReachable(t))
 	if requireBudget(ad.now.cfg) == nil {
 		add(ad.now.checkAffordable(t))
 	}
@@ -125,39 +117,36 @@ func (ad admission) findObstacles(t board.Task) (bound, []error) {
 
 // usesReader reports that the built-in reader may take t: a chain holds what each of its
 // agents needs.
-func (pf preflight) usesReader(t board.Task) bool {
-	return pf.Substrate == nil && slices.Contains(substrateNames(pf.at.agentChain(t)), "extract")
+func (ad admission) usesReader(t board.Task) bool {
+	return ad.Substrate == nil && slices.Contains(substrateNames(ad.at.agentChain(t)), "extract")
 }
 
 // checkEditable refuses a change of files where the agent cannot make any.
-func (pf preflight) checkEditable(t board.Task) error {
-	if !pf.usesReader(t) || !pf.at.changesFiles(t) {
+func (ad admission) checkEditable(t board.Task) error {
+	if !ad.usesReader(t) || !ad.at.changesFiles(t) {
 		return nil
 	}
-	return refuse("substrate-reads-only", "task %s: the built-in offline reader (extract) only turns documents into atoms and cannot change %s; %s", t.ID, strings.Join(t.Paths, ", "), otherAgent)
+	return refuse("substrate-reads-only", "task %s: the built-in offline reader (extract) only turns documents into atoms and cannot change %s; %s", t.ID, strings.Join(t.Paths, ", "), agent.Other)
 }
-
-// otherAgent is the way out where the built-in reader cannot do the work.
-const otherAgent = `name an agent in odd.toml: [session] substrate = "exec", and its command in [substrate.exec] argv`
 
 // checkInputs refuses a task whose inputs are not there, or, where the built-in reader is
 // to read them, of which it can read none. It looks at what the session would be given.
-func (pf preflight) checkInputs(t board.Task) error {
-	base, err := pf.base()
+func (ad admission) checkInputs(t board.Task) error {
+	base, err := ad.base()
 	if err != nil {
 		return err
 	}
-	files, err := pf.repo.Tree(base)
+	files, err := ad.repo.Tree(base)
 	if err != nil {
 		return err
 	}
 	var lacks []string
-	if pf.usesReader(t) && len(t.Inputs) == 0 && pf.at.changesFiles(t) {
+	if ad.usesReader(t) && len(t.Inputs) == 0 && ad.at.changesFiles(t) {
 		return nil // checkEditable tells
-	} else if pf.usesReader(t) && len(t.Inputs) == 0 {
+	} else if ad.usesReader(t) && len(t.Inputs) == 0 {
 		return refuse("inputs", "task %s: it has no inputs, and the built-in offline reader (extract) reads nothing else; name documents with odd task edit %[1]s --input PATH", t.ID)
-	} else if pf.usesReader(t) {
-		lacks = extract.Lacking(files, t.Inputs, pf.at.cfg.Root, pf.at.graph)
+	} else if ad.usesReader(t) {
+		lacks = extract.Lacking(files, t.Inputs, ad.at.cfg.Root, ad.at.graph)
 	} else {
 		for _, name := range t.Inputs {
 			if !strings.HasPrefix(name, "!") && !strings.Contains(name, "://") && len(matchFiles(files, name)) == 0 {
@@ -173,26 +162,26 @@ func (pf preflight) checkInputs(t board.Task) error {
 
 // checkInstalled refuses a task where no agent of its chain has its program on this machine,
 // or where a check of its change has not.
-func (pf preflight) checkInstalled(t board.Task) error {
+func (ad admission) checkInstalled(t board.Task) error {
 	var lacks []string
 	lack := func(what, program string, why error) {
 		lacks = append(lacks, fmt.Sprintf("%s needs the program %s, which %v", what, program, why))
 	}
-	chain := pf.at.agentChain(t)
+	chain := ad.at.agentChain(t)
 	for _, cfg := range chain {
-		if p, why := pf.missingProgram(cfg); pf.Substrate == nil && why != nil {
+		if p, why := ad.missingProgram(cfg); ad.Substrate == nil && why != nil {
 			lack("odd.toml: substrate \""+cfg.Session.Substrate+"\"", p, why)
 		}
 	}
 	if len(lacks) < len(chain) {
 		lacks = nil // another one takes over
 	}
-	if pf.at.changesFiles(t) {
-		for _, argv := range commandsOf(pf.at.cfg.Pipeline, t) {
+	if ad.at.changesFiles(t) {
+		for _, argv := range commandsOf(ad.at.cfg.Pipeline, t) {
 			if len(argv) == 0 || strings.Contains(argv[0], "/") {
 				continue
 			}
-			if why := cage.Installed(argv[0], pf.repo.Root()); why != nil {
+			if why := cage.Installed(argv[0], ad.repo.Root()); why != nil {
 				lack("the check \""+strings.Join(argv, " ")+"\"", argv[0], why)
 			}
 		}
@@ -206,21 +195,21 @@ func (pf preflight) checkInstalled(t board.Task) error {
 // missingProgram returns what cannot be run of the configured agent's command, and why: its program, or
 // the file that its program runs, where the second word is a path. nil where nothing lacks, and
 // for an agent within odd.
-func (pf preflight) missingProgram(cfg config.Config) (program string, why error) {
+func (ad admission) missingProgram(cfg config.Config) (program string, why error) {
 	argv := cfg.Agent(cfg.Session.Substrate).Argv
 	switch {
-	case !isProgram(cfg.Session.Substrate):
+	case !agent.KindOf(cfg.Session.Substrate).Program:
 		return "", nil
 	case len(argv) == 0 && cfg.Session.Substrate == "claude":
 		argv = []string{"claude"}
 	case len(argv) == 0:
 		return "", nil // Equipped tells
 	}
-	if why := cage.Installed(argv[0], pf.repo.Root()); why != nil {
+	if why := cage.Installed(argv[0], ad.repo.Root()); why != nil {
 		return argv[0], why
 	}
 	if len(argv) > 1 && (filepath.IsAbs(argv[1]) || strings.HasPrefix(argv[1], "./") || strings.HasPrefix(argv[1], "../")) {
-		words, _ := exec.Words(argv, pf.repo.Root())
+		words, _ := exec.Words(argv, ad.repo.Root())
 		if _, err := os.Stat(words[1]); err != nil {
 			return argv[1], errors.New("is not there")
 		}
@@ -228,35 +217,11 @@ func (pf preflight) missingProgram(cfg config.Config) (program string, why error
 	return "", nil
 }
 
-// Equipped says all that the configured substrate lacks to begin, before anything
-// is claimed or spent: nil where it lacks nothing. A server at an address that
-// odd.toml names may need no key; where it names a variable, that must hold one.
-func Equipped(cfg config.Config, environ []string) error {
-	name, s := cfg.Session.Substrate, cfg.Agent(cfg.Session.Substrate)
-	named := slices.DeleteFunc(slices.Clone(cfg.Substrates[name].Env), func(v string) bool { return !tellsCredential.MatchString(v) })
-	switch {
-	case name == "acp" && len(s.Argv) == 0:
-		return refuse("no-agent", `odd.toml: [session] substrate = "acp" needs a program; set [substrate.acp] argv, like ["gemini", "--acp"]`)
-	case name == "exec" && len(s.Argv) == 0:
-		return refuse("no-agent", `odd.toml: [session] substrate = "exec" needs a program; set [substrate.exec] argv to the command that reads the brief on stdin and prints its answer`)
-	case name == "claude" && len(s.Argv) == 0 && !s.Free && !anySet(environ, s.Env):
-		return refuse("no-key", `odd.toml: substrate "claude": not one of the variables %s is set, and the agent sees no other login; export one where odd runs, or name yours in [substrate.claude] env`, strings.Join(s.Env, ", "))
-	case len(named) > 0 && !anySet(environ, named):
-		return refuse("no-key", `odd.toml: substrate %q: not one of the variables %s is set, and the agent sees no login of yours; export one where odd runs, or correct [substrate.%[1]s] env`, name, strings.Join(named, ", "))
-	case name == "replay" && s.File == "":
-		return refuse("no-recording", `odd.toml: [session] substrate = "replay" needs a recording; set [substrate.replay] file to a file or folder in the repository`)
-	}
-	if keyOf(cfg) == "" {
-		return nil
-	}
-	return checkCallable(cfg, environ)
-}
-
 // checkEquipment refuses t if any agent of its chain lacks what it needs to start. A
 // fallback that cannot start would fail only when it is needed.
-func (pf preflight) checkEquipment(t board.Task) error {
-	for _, cfg := range pf.at.agentChain(t) {
-		if err := Equipped(cfg, pf.Environ); err != nil {
+func (ad admission) checkEquipment(t board.Task) error {
+	for _, cfg := range ad.at.agentChain(t) {
+		if err := agent.Equipped(cfg, ad.Environ); err != nil {
 			return err
 		}
 	}

@@ -3,51 +3,16 @@ package drain
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/servers"
 )
-
-// Specs are the [[mcp]] tables as sessions start them; home is the user's, which
-// "~/" means, "" for none.
-func Specs(cfg config.Config, home string) []servers.Spec {
-	var out []servers.Spec
-	for _, s := range cfg.Servers {
-		out = append(out, servers.Spec{Name: s.Name, Argv: s.Argv, URL: s.URL, TokenEnv: s.TokenEnv, Env: s.Env, Network: cage.Network(s.Network), Tree: s.Tree,
-			Read: expandHome(home, s.Read), Tools: s.Tools, Reads: s.Reads, TrustHints: s.TrustHints, Roles: s.Roles, Required: s.Required, Start: s.Start, Timeout: s.Timeout, MaxBytes: s.MaxBytes, Pin: s.Pin})
-	}
-	return out
-}
-
-// Granted are the servers that odd.toml gives to t without being asked: the
-// operational ones, and of the others those whose kinds or tags are t's.
-func Granted(cfg config.Config, t board.Task) []contract.Grant {
-	var out []contract.Grant
-	for _, s := range cfg.Servers {
-		if s.When == config.Operational || Relevant(s, t) {
-			out = append(out, contract.Grant{Server: s.Name, Roles: s.Roles})
-		}
-	}
-	return out
-}
-
-// Relevant reports a server that is for tasks like t. What is on no board is no task.
-func Relevant(s config.Server, t board.Task) bool {
-	if isOffBoard(t) {
-		return false
-	}
-	tagged := slices.ContainsFunc(t.Atom.Tags, func(tag string) bool { return slices.Contains(s.Tags, tag) })
-	return tagged || slices.Contains(s.Kinds, t.Kind)
-}
 
 // served are the servers of one session and the folder in which their programs run,
 // apart from the session's own desk. The zero value has none.
@@ -63,11 +28,11 @@ type served struct {
 func (a attempt) startServers(ctx context.Context, r *relay, k *desk) (s *served, why string) {
 	s = &served{d: a.d}
 	task := string(a.c.task.ID)
-	specs := servers.For(Specs(a.d.at.cfg, a.d.Cage.Home), a.bound.Contract)
+	specs := servers.For(agent.Specs(a.d.at.cfg, a.d.Cage.Home), a.bound.Contract)
 	lost, why := r.missingServers(specs)
 	if k := a.bound.Contract; k.Strict {
 		k.Strict = false
-		for _, s := range servers.For(Specs(a.d.at.cfg, a.d.Cage.Home), k) {
+		for _, s := range servers.For(agent.Specs(a.d.at.cfg, a.d.Cage.Home), k) {
 			if s.Tree {
 				lost = strings.TrimSpace(lost + "\n" + s.Name + ": it reads the files of the work, and this session has a fresh context")
 			}
@@ -77,11 +42,11 @@ func (a attempt) startServers(ctx context.Context, r *relay, k *desk) (s *served
 		s.lost = append(s.lost, lost)
 		a.d.addNote(task + ": its agent does not get all of its MCP servers: " + oneLine(lost))
 	}
-	own := r.hasSubstrate("anthropic", "openai") // they work with odd's own tools
+	own := r.hasKind(func(k agent.Kind) bool { return k.Model }) // they work with odd's own tools
 	switch {
 	case why != "" || len(specs) == 0:
 		return s, why
-	case !own && !r.hasSubstrate("claude", "acp"): // which start their servers themselves
+	case !own && !r.hasKind(func(k agent.Kind) bool { return k.Servers }):
 		return s, a.d.whyNotLent(task, specs, r.currentName())
 	case !own:
 		return s, ""
@@ -95,7 +60,9 @@ func (a attempt) startServers(ctx context.Context, r *relay, k *desk) (s *served
 		if s.at, o.Tree, err = a.makeServerDesk(ctx, specs, k.begin); err != nil {
 			return s, err.Error()
 		}
-		o.Desk = func(_ context.Context, one servers.Spec) (session.Desk, error) { return deskIn(s.at, "mcp-"+one.Name) }
+		o.Desk = func(_ context.Context, one servers.Spec) (session.Desk, error) {
+			return agent.DeskIn(s.at, "mcp-"+one.Name)
+		}
 	}
 	s.set = servers.Open(ctx, o)
 	if lost := s.set.Missing(); lost != "" {
@@ -144,11 +111,6 @@ func (a attempt) makeServerDesk(ctx context.Context, specs []servers.Spec, begin
 	return k.s, at, err
 }
 
-func deskIn(s *repo.Scratch, name string) (session.Desk, error) {
-	dir, err := s.Room(name)
-	return session.Desk{Tree: filepath.Join(dir, "tree"), Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "temp")}, err
-}
-
 // stopServers ends the servers, if they still run, and returns what became of them.
 func (s *served) stopServers() (uses []event.ServerUse) {
 	if s.set != nil {
@@ -164,8 +126,8 @@ func (s *served) stopServers() (uses []event.ServerUse) {
 	return uses
 }
 
-func (r *relay) hasSubstrate(substrates ...string) bool {
-	return slices.ContainsFunc(r.legs, func(l leg) bool { return slices.Contains(substrates, l.cfg.Session.Substrate) })
+func (r *relay) hasKind(is func(agent.Kind) bool) bool {
+	return slices.ContainsFunc(r.legs, func(l leg) bool { return is(agent.KindOf(l.cfg.Session.Substrate)) })
 }
 
 // missingServers tells which of a session's servers its agent, which starts them itself,
@@ -174,7 +136,7 @@ func (r *relay) missingServers(specs []servers.Spec) (lost, why string) {
 	var told []string
 	for i, l := range r.legs {
 		name := l.cfg.Session.Substrate
-		if name != "claude" && name != "acp" {
+		if !agent.KindOf(name).Servers {
 			continue
 		}
 		a := servers.Agent{Env: l.cfg.Agent(name).Env, Network: cage.Network(l.cfg.Sandbox.Network)}
@@ -206,26 +168,4 @@ func serverUses(set *servers.Set) []event.ServerUse {
 		out = append(out, one)
 	}
 	return out
-}
-
-// TryServers starts servers of a repository as a session of its configuration has them,
-// with a tree laid out at base, and ends them with the function it returns. The
-// error is about the place where they run.
-func TryServers(ctx context.Context, r *repo.Repo, o Options, cfg config.Config, base repo.OID, specs []servers.Spec) (*servers.Set, func(), error) {
-	held, err := Caged(o.Cage, cfg.Sandbox, r.CommonDir())
-	if err != nil {
-		return nil, nil, err
-	}
-	at, err := r.Scratch(ctx, o.Temp, base, repo.Signature{Name: cfg.AgentName, Email: cfg.AgentEmail, When: o.Now()})
-	if err != nil {
-		return nil, nil, err
-	}
-	tree, err := deskOf(at)
-	if err != nil {
-		_ = at.Close()
-		return nil, nil, err
-	}
-	set := servers.Open(ctx, servers.Options{Specs: specs, Environ: o.Environ, Run: o.Run, Version: o.By, Cage: held, Tree: tree,
-		Desk: func(_ context.Context, s servers.Spec) (session.Desk, error) { return deskIn(at, "mcp-"+s.Name) }})
-	return set, func() { set.Close(); _ = at.Close() }, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -100,7 +101,7 @@ func (d *drain) saveResult(ctx context.Context, c *claim, w work) error {
 	if err != nil {
 		return unwritten{err}
 	}
-	d.keepSession(ArtifactDir(c.task), r.w, lentSecrets(d.at.cfg, d.Environ))
+	d.keepSession(ArtifactDir(c.task), r.w, agent.Lent(d.at.cfg, d.Environ))
 	if err := r.w.change.keepFiles(ctx); err != nil {
 		return unwritten{err}
 	}

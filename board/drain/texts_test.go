@@ -3,13 +3,12 @@ package drain
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -111,7 +110,7 @@ func TestOverlaps(t *testing.T) {
 	find := func() string {
 		s := w.fresh()
 		var got []string
-		for _, o := range Overlaps(t.Context(), w.repo, s.tip, s.cfg.Root, s.tasks()) {
+		for _, o := range Overlaps(t.Context(), w.repo, s.tip, s.cfg, s.tasks()) {
 			got = append(got, o.Error())
 		}
 		return strings.Join(got, "\n")
@@ -226,44 +225,12 @@ func TestJoinErrors(t *testing.T) {
 	}
 }
 
-// A brief names the tools that its agent has, of odd's own ones.
-func TestToolsOf(t *testing.T) {
-	t.Parallel()
-	for toml, want := range map[string]string{
-		"substrate = \"exec\"\n[substrate.exec]\nargv = [\"a\"]\n[toolbox]\nrun = [[\"go\"]]": "",
-		"substrate = \"claude\"":                              "search fetch get related expand write edit why",
-		"substrate = \"claude\"\n[toolbox]\nrun = [[\"go\"]]": "search fetch get related expand write edit why exec",
-		"substrate = \"openai\"\nmodel = \"m\"":               "search fetch get related expand write edit say emit_deliverable finish emit_atom emit_change",
-		"substrate = \"openai\"\nmodel = \"m\"\n[toolbox]\nrun = [[\"go\"]]\nweb_hosts = [\"sea.example\"]": "search fetch get related expand write edit say emit_deliverable finish emit_atom emit_change web-search exec",
-	} {
-		cfg, err := config.Parse("odd.toml", []byte("[session]\n"+toml+"\n"))
-		if err != nil {
-			t.Fatal(toml, err)
-		}
-		if got := strings.Join(toolsOf(cfg), " "); got != want {
-			t.Errorf("%s: %q, want %q", toml, got, want)
-		}
-	}
-}
-
 // The message of a proposal says of each file what becomes of it.
 func TestSummarizeFiles(t *testing.T) {
 	t.Parallel()
 	files := summarizeFiles([]pipeline.Edit{{Path: "a", After: []byte("x")}, {Path: "b", Before: []byte("x")}, {Path: "c", Before: []byte("x"), After: []byte("y")}})
 	if want := "created   a\ndeleted   b\nchanged   c\n"; files != want {
 		t.Errorf("%q, want %q", files, want)
-	}
-}
-
-// A place below the home of nobody known is left out, and never another place.
-func TestExpandHome(t *testing.T) {
-	t.Parallel()
-	in := []string{"/srv", "~/.cache", "~x/y", "~"}
-	if got := expandHome("/home/ann", in); !slices.Equal(got, []string{"/srv", "/home/ann/.cache", "~x/y", "~"}) {
-		t.Error(got)
-	}
-	if got := expandHome("", in); !slices.Equal(got, []string{"/srv", "~x/y", "~"}) {
-		t.Error(got)
 	}
 }
 
@@ -297,7 +264,7 @@ func TestFileAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"docs/a.md": "true 100644 <nil>", "docs/b.md": "true 100644 <nil>", "docs/c.md": "false  <nil>", "docs": "false  is not a file (mode 40000)"} {
-		b, mode, err := fileAt(w.repo, tip, name)
+		b, mode, err := bench.FileAt(w.repo, tip, name)
 		if got := fmt.Sprintln(b != nil, mode, err); strings.TrimSpace(got) != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}

@@ -10,16 +10,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/persona/session/cage"
-	"github.com/odd-cli/odd/persona/session/exec"
-	"github.com/odd-cli/odd/persona/session/toolbox"
 )
 
 // equipSession returns a session's request with what it may look at and do beyond its brief.
@@ -30,7 +26,7 @@ func (a attempt) equipSession(in input, k *desk) session.Request {
 		req.Desk = k.makeTree
 	}
 	req.Allow = a.grant.Allow
-	req.Given = inlinedPaths(in.brief.Text, append(a.d.at.filesMeantBy(a.c.task, req.Files), inputFiles(req.Files, req.Inputs)...))
+	req.Given = inlinedPaths(in.brief.Text, in.shown)
 	if a.d.given == nil {
 		req.History, req.Checks = newHistory(a.d.repo, a.c.base), a.d.at.checkCommands(a.c.task)
 		if req.Desk != nil {
@@ -52,22 +48,6 @@ func (a attempt) hasDesk() bool { return a.d.Temp != "" && a.d.given == nil }
 // checkCommands returns the commands that judge what a session of t makes while it can still mend it.
 func (s *snapshot) checkCommands(t board.Task) [][]string {
 	return slices.Concat(t.Commands, s.cfg.Pipeline.Validate)
-}
-
-// toolboxOptions is what odd.toml lets the tools do that odd gives to models. What a
-// session may do of it, its request says. What it runs is held as a check is.
-func toolboxOptions(c config.Config, o Options, held cage.Cage) toolbox.Options {
-	t := c.Toolbox
-	return toolbox.Options{
-		Limits: toolbox.Limits{Timeout: t.Timeout, Command: t.Command}, Commands: t.Run, Hosts: t.Hosts, Now: o.Now,
-		Runner: func(ctx context.Context, argv []string, at session.Desk) exec.Result {
-			as := sessionCommand(o.Environ, c, held, at, o.Run)
-			as.Argv = argv
-			r := exec.Run(ctx, as)
-			r.Output = envCredentials(as.Env).hideValues(r.Output)
-			return r
-		},
-	}
 }
 
 // inlinedPaths returns the paths of files whose whole text stands in the brief.
@@ -95,21 +75,9 @@ func encodeCalls(calls []session.Call) []byte {
 			fmt.Fprintf(&b, "{\"more\":%d}\n", len(calls)-i)
 			break
 		}
-		_ = e.Encode(actLine{c.Round, c.Tool, c.Key, c.Path, c.Status, c.Code, c.Bytes, c.Millis}) // a buffer takes everything
+		_ = e.Encode(c) // a buffer takes everything
 	}
 	return b.Bytes()
-}
-
-// actLine is one act in the run's tree. Its names do not change.
-type actLine struct {
-	Round  int    `json:"round"`
-	Tool   string `json:"tool"`
-	Key    string `json:"arguments_sha256"`
-	Path   string `json:"path,omitempty"`
-	Status string `json:"status"`
-	Code   string `json:"code,omitempty"`
-	Bytes  int    `json:"output_bytes"`
-	Millis int64  `json:"duration_ms"`
 }
 
 func tellActs(data *event.SessionData, e session.Emission) {

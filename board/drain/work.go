@@ -77,6 +77,7 @@ type attempt struct {
 type input struct {
 	req     session.Request
 	brief   invoke.Brief
+	shown   []invoke.File   // that the brief names, some with their text
 	before  earlier         // the sessions of the same work before it
 	begin   []repo.FileEdit // what its tree has that the base has not
 	changes bool            // it may change files
@@ -114,7 +115,7 @@ func newAttempt(ctx context.Context, d *drain, c *claim, member int) (a attempt,
 	if in.req, err = a.newRequest(); err != nil {
 		return a, in, fmt.Errorf("brief: %w", err)
 	}
-	in.brief = a.composeBrief(in.req)
+	in.brief, in.shown = a.composeBrief(in.req)
 	return a, in, nil
 }
 
@@ -196,12 +197,15 @@ func (a attempt) newRequest() (session.Request, error) {
 	return req, nil
 }
 
-func (a attempt) composeBrief(req session.Request) invoke.Brief {
-	in := a.d.briefs().briefInput(a.c, a.terms, req)
+func (a attempt) composeBrief(req session.Request) (b invoke.Brief, shown []invoke.File) {
+	in := a.briefInput(req)
 	if g := a.d.given; g != nil { // in the place of what the board says
 		in.Artifacts, in.Canon, in.Prompts = g.Artifacts, g.Canon, g.Prompts
 	}
-	return invoke.Compose(in).Anchored(a.anchor.briefPart())
+	if shown = in.Inputs; in.Change != nil {
+		shown = slices.Concat(in.Change.Files, in.Inputs)
+	}
+	return invoke.Compose(in).Anchored(a.anchor.briefPart()), shown
 }
 
 // revocation is why the lease, or the session's permit, takes a claim back.

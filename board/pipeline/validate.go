@@ -208,6 +208,28 @@ func (r Report) Passed() bool {
 
 func isHard(f policy.Finding) bool { return f.Severity == policy.Hard }
 
+// Refusals returns what the hard ones among findings say.
+func Refusals(all []policy.Finding) []string {
+	var out []string
+	for _, f := range all {
+		if isHard(f) {
+			out = append(out, f.Sentence())
+		}
+	}
+	return out
+}
+
+// Failures returns all that keeps the report from having passed.
+func (r Report) Failures() []string {
+	out := Refusals(r.Findings)
+	for _, ran := range r.Ran {
+		if !ran.Passed() {
+			out = append(out, ran.String())
+		}
+	}
+	return append(out, r.Breaches...)
+}
+
 // String is the report for people, one line a check.
 func (r Report) String() string {
 	var b strings.Builder

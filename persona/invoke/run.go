@@ -28,8 +28,11 @@ const (
 	OutsideFindings  = "outside-findings"  // an atom that no remedy names; a surface's name too
 )
 
-// The most rounds of one dialogue, whatever the limits say.
-const maxRounds = 50
+// The most rounds of one dialogue, and how often an over-long emission is sent back, whatever the limits say.
+const (
+	maxRounds  = 50
+	maxReturns = 2
+)
 
 // Session is one bounded run under a contract. Its Request holds the limits of
 // the whole: every try and every turn of a dialogue counts against the same
@@ -40,7 +43,6 @@ type Session struct {
 	Request   session.Request // its Brief, Role and After are set by Run; its Try is how many calls came before
 	Substrate session.Substrate
 	Prove     func([]session.Payload) Answered            // takes an answer's octave blocks to the anchor; nil: the session is bound, or never will be
-	Tries     int                                         // how often an over-long emission is sent back; 0 is twice, negative never
 	Reply     func(context.Context, Turn) (string, error) // a person's turn under the engagement assistant; nil ends the session as Yielded
 	Watch     *Watch                                      // the stream that is watched; nil: none
 }
@@ -92,9 +94,6 @@ func Run(ctx context.Context, s Session) (Result, error) {
 func newRun(s Session) (*run, error) {
 	r := &run{Session: s, brief: s.Brief, budget: budget{turns: s.Request.MaxTurns, cost: s.Request.MaxCost}}
 	r.budget.usage.CostKnown, r.seen = true, true
-	if r.Tries == 0 {
-		r.Tries = 2
-	}
 	if r.Watch != nil && (r.Contract.Mutates || r.Contract.Strict) {
 		return nil, fmt.Errorf("a session as %s watches nothing: only one that may read and changes nothing does", r.Contract.Role)
 	}
@@ -169,6 +168,7 @@ type run struct {
 	calls    []session.Call // of all tries
 	dialogue strings.Builder
 	rounds   int
+	returned int      // how often an emission was sent back
 	bound    bool     // by Prove
 	watch    *watched // nil before the first batch
 }
@@ -275,7 +275,7 @@ func (r *run) sendBack(over []surface.Excess) (session.Emission, bool) {
 		fmt.Fprintf(&b, "- %s: about %d tokens, at most %d (an estimate: bytes/4)\n", x.At, x.Estimate, x.Cap)
 	}
 	why := r.budget.whyExhausted()
-	if r.Tries--; r.Tries < 0 {
+	if r.returned++; r.returned > maxReturns {
 		why = "it was sent back as often as may be"
 	}
 	if why != "" {

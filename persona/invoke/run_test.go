@@ -108,7 +108,7 @@ func TestSentBackAndShortened(t *testing.T) {
 		{"second try", []string{long, short}, nil, 5, 2, "", ""},
 		{"third try", []string{long, long, short}, nil, 5, 3, "", ""},
 		{"never", []string{long, long, long}, nil, 5, 3, TooLong, "says[0].text: about 100 tokens, at most 60"},
-		{"never sent back", []string{long}, func(s *Session) { s.Tries = -1 }, 5, 1, TooLong, "sent back as often"},
+		{"not a third time", []string{long, long, long, short}, nil, 5, 3, TooLong, "sent back as often"},
 		{"no turn left", []string{long, long}, func(s *Session) { s.Request.MaxTurns = 2 }, 5, 2, TooLong, "no turn is left"},
 		{"no money left", []string{long, long}, func(s *Session) { s.Request.MaxCost = 10 }, 5, 2, TooLong, "no money is left"},
 		{"unknown cost", []string{long}, func(s *Session) { s.Request.MaxCost = 10 }, -1, 1, TooLong, "unknown"},

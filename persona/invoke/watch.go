@@ -52,14 +52,13 @@ type watched struct {
 	spoken map[string][]string // by channel, the last of what was said
 	count  map[string]int      // by channel, emissions
 	notes  []session.Note      // of every batch
-	tries  int                 // as the session was given them, for every batch anew
 }
 
 // nextBatch takes the next batch into the brief. over says that there is none, and
 // end what the session came to by that.
 func (r *run) nextBatch(ctx context.Context) (end session.Emission, over bool) {
 	if r.watch == nil {
-		r.watch = &watched{spoken: map[string][]string{}, count: map[string]int{}, tries: r.Tries}
+		r.watch = &watched{spoken: map[string][]string{}, count: map[string]int{}}
 	}
 	w := r.watch
 	for {
@@ -78,7 +77,7 @@ func (r *run) nextBatch(ctx context.Context) (end session.Emission, over bool) {
 		if left := r.budget.whyExhausted(); left != "" {
 			return session.Fail(session.TurnRefused, left+"; the stream goes on"), true
 		}
-		w.events, r.Tries = events, w.tries
+		w.events, r.returned = events, 0
 		r.brief = r.brief.withoutPart("again").withPart("events", w.batchText(), capEvents)
 		return session.Emission{}, false
 	}

@@ -45,8 +45,8 @@ func TestWatch(t *testing.T) {
 	}{
 		{"to its end", []string{one, still, two}, batches(io.EOF, "a", "b", "a"), nil, "a[it failed] b[] a[it failed again]", ""},
 		{"nothing comes", nil, batches(io.EOF), nil, "", ""},
-		{"sent back", []string{long, one, long, two}, batches(io.EOF, "a", "a"), func(s *Session) { s.Tries = 1 }, "a[it failed] a[it failed again]", ""},
-		{"too long", []string{long, long}, batches(io.EOF, "a", "b"), func(s *Session) { s.Tries = 1 }, "", TooLong},
+		{"sent back", []string{long, long, one, long, long, two}, batches(io.EOF, "a", "a"), nil, "a[it failed] a[it failed again]", ""},
+		{"too long", []string{long, long, long}, batches(io.EOF, "a", "b"), nil, "", TooLong},
 		{"an atom", []string{one, termBlock + still}, batches(io.EOF, "a", "b"), nil, "a[it failed]", ReadOnly},
 		{"a change", []string{"```change\n{}\n```\n" + still}, batches(io.EOF, "a"), nil, "", ReadOnly},
 		{"a question", []string{says(say("question", "which?", "yielding"), comment("x"), finished)}, batches(io.EOF, "a"), nil, "", "clarifying-question"},

@@ -84,6 +84,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/odd-cli/odd/okf"
@@ -234,17 +235,37 @@ type Emission struct {
 	Sandbox     string // what held the program that ran, as package cage says it; "" where none ran
 }
 
+// Words makes the lists of e its own and returns its texts, to be changed in place: all that is told of
+// it besides its atoms, changes, payloads and deliverable.
+func (e *Emission) Words() []*string {
+	e.Notes, e.Says, e.Proposals, e.Missing = slices.Clone(e.Notes), slices.Clone(e.Says), slices.Clone(e.Proposals), slices.Clone(e.Missing)
+	out := []*string{&e.Handoff, &e.Failure, &e.Detail, &e.Usage.Model}
+	for i := range e.Notes {
+		out = append(out, &e.Notes[i].Title, &e.Notes[i].Content)
+	}
+	for i := range e.Says {
+		out = append(out, &e.Says[i].Text)
+	}
+	for i := range e.Proposals {
+		out = append(out, &e.Proposals[i].Reason)
+	}
+	for i := range e.Missing {
+		out = append(out, &e.Missing[i])
+	}
+	return out
+}
+
 // Call is one act of a session that odd saw: a tool it called. Key is the
-// SHA-256, in hex, of its arguments as compact JSON with sorted keys.
+// SHA-256, in hex, of its arguments as compact JSON with sorted keys. What a run keeps has these names.
 type Call struct {
-	Round  int // of the conversation, from 1
-	Tool   string
-	Key    string
-	Path   string // the file it was about, "" for none
-	Status string // CallOK, CallDenied, CallFailed, CallTimeout or CallCancelled
-	Code   string // of a denial or failure, "" else
-	Bytes  int    // of what it answered
-	Millis int64  // from its begin to its answer, waiting included
+	Round  int    `json:"round"` // of the conversation, from 1
+	Tool   string `json:"tool"`
+	Key    string `json:"arguments_sha256"`
+	Path   string `json:"path,omitempty"` // the file it was about, "" for none
+	Status string `json:"status"`         // CallOK, CallDenied, CallFailed, CallTimeout or CallCancelled
+	Code   string `json:"code,omitempty"` // of a denial or failure, "" else
+	Bytes  int    `json:"output_bytes"`   // of what it answered
+	Millis int64  `json:"duration_ms"`    // from its begin to its answer, waiting included
 }
 
 // How a call ended.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/cmd/internal/console"
@@ -103,7 +104,7 @@ func (a *auditRun) resolveContract(env console.Env, o auditOptions) error {
 	call := a.newCall(o)
 	call.Handoffs = []contract.Handoff{a.claims.Handoff}
 	c, no := contract.Resolve(call, contract.World{Roster: contract.LoadRoster(a.rules.Graph), Servers: a.cfg.ServerNames()})
-	if no = slices.Concat(no, drain.Speechless(a.cfg, contract.Validator), a.refuseSelfJudged()); len(no) > 0 {
+	if no = slices.Concat(no, agent.Speechless(a.cfg, contract.Validator), a.refuseSelfJudged()); len(no) > 0 {
 		for i, one := range no {
 			if one.Code == "unknown-persona" || one.Code == "unknown-version" {
 				no[i].Way += "; a profile judges a change only once it has landed before it, on " + string(a.from)
@@ -411,11 +412,11 @@ func (a *auditRun) runOffRecord(ctx context.Context, env console.Env) (drain.Spo
 }
 
 func (a *auditRun) newSubstrate(env console.Env) (session.Substrate, error) {
-	held, err := drain.Caged(env.Cage, a.cfg.Sandbox, a.repo.CommonDir())
+	held, err := agent.Hold(env.Cage, a.cfg.Sandbox, a.repo.CommonDir())
 	if err != nil {
 		return nil, err
 	}
-	return drain.Substrate(a.cfg, a.base, a.repo.Root(), drain.Options{Environ: env.Environ}, held)
+	return agent.Host{Environ: env.Environ}.Substrate(a.cfg, a.base, a.repo.Root(), held)
 }
 
 func (a *auditRun) givenToSession() *drain.Given {

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/cmd/internal/atoms"
 	"github.com/odd-cli/odd/cmd/internal/console"
@@ -160,7 +161,7 @@ func runInvoke(c *cli.Context, env console.Env) error {
 	if c.Bool("dry-run") || c.Bool("explain") || call.Override != nil {
 		made, err := drain.Resolve(ctx, w.Repo, o, inv)
 		if c.Bool("dry-run") || c.Bool("explain") {
-			for _, no := range drain.Speechless(w.Config, made.Role) {
+			for _, no := range agent.Speechless(w.Config, made.Role) {
 				console.Talk(env, "no session would be held: %s; %s [%s]", no.Message, no.Way, no.Code)
 			}
 			return printContract(env, made, err, c.Bool("explain"), asJSON)

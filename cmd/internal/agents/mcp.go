@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/cmd/internal/anchors"
 	"github.com/odd-cli/odd/cmd/internal/atoms"
 	"github.com/odd-cli/odd/cmd/internal/console"
@@ -146,7 +146,7 @@ func tryServers(c *cli.Context, w *workspace.Clone) error {
 	if err != nil {
 		return err
 	}
-	set, end, err := drain.TryServers(c.Context, w.Repo, base, w.Config, head, drain.Specs(w.Config, w.Env.Cage.Home))
+	set, end, err := base.TryServers(c.Context, w.Repo, w.Config, head, agent.Specs(w.Config, w.Env.Cage.Home))
 	if err != nil {
 		return err
 	}

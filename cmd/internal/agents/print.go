@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/runs"
@@ -61,7 +62,7 @@ func printBrief(env console.Env, b invoke.Brief, err error, asJSON bool) error {
 	return console.ShowText(env, asJSON, map[string]any{"text": string(b.Text), "parts": b.Manifest}, string(b.Text))
 }
 
-func printSends(env console.Env, b invoke.Brief, to []drain.Receiver, asJSON bool) error {
+func printSends(env console.Env, b invoke.Brief, to []agent.Receiver, asJSON bool) error {
 	if asJSON {
 		return console.PrintJSON(env, map[string]any{"receivers": console.OrEmpty(to), "brief": string(b.Text)})
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/cmd/internal/atoms"
@@ -88,7 +88,7 @@ type approval struct {
 	noWalk    bool         // what odd review --each decided does not count
 	yes, json bool
 	op        *pipeline.Op  // that waits with the proposal, nil for none
-	checked   drain.Checked // on what is there now
+	checked   bench.Checked // on what is there now
 	landed    *pipeline.Op  // that landed it by itself, nil for none
 }
 
@@ -318,7 +318,7 @@ func BindProposal(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	}
 	if moved := review.Bound(p, now, then, changed); len(moved) > 0 {
 		way := wayOut(v.Repo, p)
-		if _, conflicts, _ := drain.MergeProposal(ctx, v.Repo, at.tip, repo.OID(p.Commit)); len(conflicts) > 0 {
+		if _, conflicts, _ := bench.MergeProposal(ctx, v.Repo, at.tip, repo.OID(p.Commit)); len(conflicts) > 0 {
 			way = makeAgain(v.Repo, p)
 		}
 		return at, review.Unbound(t.ID, moved, way)
@@ -392,7 +392,7 @@ func readSince(ctx context.Context, r *repo.Repo, t board.Task, p review.Proposa
 // approveHere merges what the person takes of the proposal into the board: one commit by
 // the person.
 func approveHere(ctx context.Context, v *workspace.Board, t board.Task, p review.Part, o approval, h review.Human) (repo.OID, error) {
-	tree, conflicts, err := drain.MergeProposal(ctx, v.Repo, v.Tip, repo.OID(p.Commit))
+	tree, conflicts, err := bench.MergeProposal(ctx, v.Repo, v.Tip, repo.OID(p.Commit))
 	if err != nil {
 		return "", fmt.Errorf("approve %s: the proposal cannot be merged into %s: %w: %s; %s", t.ID, v.Line.Name(), err, strings.Join(conflicts, ", "), wayOut(v.Repo, p.Proposal))
 	}

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/agent"
+	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/board/risk"
@@ -80,7 +81,7 @@ func checkJudged(ctx context.Context, v *workspace.Board, t board.Task, p review
 	}
 	l := newLanding(v, t, p, at)
 	l.Made = o.Made()
-	why, err := drain.Rejudge(ctx, v.Repo, l, o.Fact(pipeline.FactTier))
+	why, err := bench.Rejudge(ctx, v.Repo, l, o.Fact(pipeline.FactTier))
 	if err == nil && len(why) > 0 {
 		return verb.Refuse("moved", "%s: the files changed since it was checked, and now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), makeAgain(v.Repo, p))
 	}
@@ -88,25 +89,27 @@ func checkJudged(ctx context.Context, v *workspace.Board, t board.Task, p review
 }
 
 // newLanding returns what drain needs to judge p where it would land.
-func newLanding(v *workspace.Board, t board.Task, p review.Proposal, at LandingSite) drain.Landing {
-	return drain.Landing{
+func newLanding(v *workspace.Board, t board.Task, p review.Proposal, at LandingSite) bench.Landing {
+	return bench.Landing{
 		Task: t, Cfg: v.Config, Bundle: v.Graph, Base: repo.OID(p.Base), Tip: at.tip, Board: v.Tip, Proposal: repo.OID(p.Commit), Now: v.Env.Now(),
 	}
 }
 
 // checkApproval returns what the checks say of the tree that the approval of p would make.
 // A tree that does not pass them is refused, whoever wants it.
-func checkApproval(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal, o *pipeline.Op, at LandingSite) (drain.Checked, error) {
+func checkApproval(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal, o *pipeline.Op, at LandingSite) (bench.Checked, error) {
 	if o == nil {
-		return drain.Checked{}, nil
+		return bench.Checked{}, nil
 	}
 	act := "approve " + string(t.ID)
 	if err := land.MayDecide(ctx, v.Clone, act); err != nil {
-		return drain.Checked{}, err // before minutes are spent
+		return bench.Checked{}, err // before minutes are spent
 	}
 	pr := console.NewProgress(v.Env)
 	defer pr.ClearLine()
-	c, err := drain.Check(ctx, v.Repo, newLanding(v, t, p, at), drain.Bench{Temp: v.Env.Temp, Cage: v.Env.Cage, Environ: v.Env.Environ, Run: o.ID, Now: v.Env.Now, Say: pr.SetLine})
+	c, err := bench.Check(ctx, v.Repo, newLanding(v, t, p, at), bench.Bench{
+		Host: agent.Host{Temp: v.Env.Temp, Cage: v.Env.Cage, Environ: v.Env.Environ, Run: o.ID, Now: v.Env.Now}, Say: pr.SetLine,
+	})
 	if err == nil && c.Why != "" {
 		return c, verb.Refuse(string(pipeline.VerifyFailed), "%s: the checks fail on the merged files: %s; %s", act, c.Why, makeAgain(v.Repo, p))
 	}

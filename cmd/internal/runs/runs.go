@@ -12,6 +12,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/verb"
@@ -63,7 +64,10 @@ func Options(w *workspace.Clone) (drain.Options, error) {
 	if err != nil {
 		return drain.Options{}, err
 	}
-	return drain.Options{Branch: branch, Check: w.LandingCheck(), Run: "run-" + id.String(), By: "odd/" + console.Version(), Now: w.Env.Now, Wait: w.Env.Sleep, Environ: w.Env.Environ, Random: w.Env.ReadRandom, Cage: w.Env.Cage, Temp: w.Env.Temp}, nil
+	return drain.Options{
+		Host:   agent.Host{Run: "run-" + id.String(), By: "odd/" + console.Version(), Now: w.Env.Now, Environ: w.Env.Environ, Cage: w.Env.Cage, Temp: w.Env.Temp},
+		Branch: branch, Check: w.LandingCheck(), Wait: w.Env.Sleep, Random: w.Env.ReadRandom,
+	}, nil
 }
 
 // PrintReport prints a row for each task that was run.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/cmd/internal/approval"
 	"github.com/odd-cli/odd/cmd/internal/console"
@@ -246,7 +246,7 @@ func (e *examination) checkAgents() {
 		if name == "claude" && len(argv) == 0 {
 			argv = []string{"claude"}
 		}
-		err := drain.Equipped(cfg, e.env.Environ)
+		err := agent.Equipped(cfg, e.env.Environ)
 		if err != nil {
 			e.addError(level, "agent", err)
 		}
@@ -291,9 +291,9 @@ func (e *examination) checkPrograms(ctx context.Context) {
 }
 
 func (e *examination) checkSandbox(ctx context.Context) {
-	held, err := drain.Caged(e.env.Cage, e.cfg.Sandbox, e.repo.CommonDir())
+	held, err := agent.Hold(e.env.Cage, e.cfg.Sandbox, e.repo.CommonDir())
 	if err == nil {
-		err = drain.Demand(ctx, held, e.env.Temp, e.cfg.Sandbox)
+		err = agent.Demand(ctx, held, e.env.Temp, e.cfg.Sandbox)
 	}
 	if err != nil {
 		e.addError(faultLevel, "sandbox", err)

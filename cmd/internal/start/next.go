@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/cmd/internal/approval"
@@ -308,7 +308,7 @@ func runSandbox(ctx context.Context, env console.Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	held, err := drain.Caged(env.Cage, v.Config.Sandbox, v.Repo.CommonDir())
+	held, err := agent.Hold(env.Cage, v.Config.Sandbox, v.Repo.CommonDir())
 	if err != nil {
 		return err
 	}
@@ -318,7 +318,7 @@ func runSandbox(ctx context.Context, env console.Env, asJSON bool) error {
 		s.Fault = err.Error()
 	}
 	s.Held, s.Trials, s.Loopback = tried.Held, tried.Trials, cmp.Or(s.Fault, tried.Loopback, "own")
-	if drain.Demand(ctx, held, env.Temp, v.Config.Sandbox) != nil {
+	if agent.Demand(ctx, held, env.Temp, v.Config.Sandbox) != nil {
 		s.Sessions = "refused"
 	}
 	return console.Show(env, asJSON, s, s.sandboxRows()...)

@@ -138,7 +138,7 @@ func runStatus(ctx context.Context, env console.Env, asJSON bool) error {
 				tip = at
 			}
 		}
-		s.Held = drain.Overlaps(ctx, v.Repo, tip, v.Config.Root, v.AllTasks())
+		s.Held = drain.Overlaps(ctx, v.Repo, tip, v.Config, v.AllTasks())
 	}
 	return console.ShowPage(env, asJSON, s, s.statusPage())
 }

@@ -1,8 +1,9 @@
-package drain
+package agent
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestEquipped(t *testing.T) {
 }
 
 // A person sees who would get something of a session, and what, before it begins.
-func TestListReceivers(t *testing.T) {
+func TestReceivers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		toml    string
@@ -79,7 +80,7 @@ func TestListReceivers(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.toml, err)
 		}
-		got := (&snapshot{cfg: cfg}).listReceivers(board.Task{}, c.servers)
+		got := Receivers(cfg.Chain("standard"), c.servers)
 		for i, r := range got {
 			if i >= len(c.want) || !strings.HasPrefix(r.To, c.want[i]) || r.Gets == "" {
 				t.Errorf("%s: %+v", c.toml, r)
@@ -108,7 +109,7 @@ func TestSubstrateHasItsSettings(t *testing.T) {
 		if err != nil {
 			t.Fatal(kind, err)
 		}
-		s, err := Substrate(cfg, nil, "/d", Options{Environ: []string{"ANTHROPIC_API_KEY=k", "MINE=x"}}, cage.Cage{})
+		s, err := Host{Environ: []string{"ANTHROPIC_API_KEY=k", "MINE=x"}}.Substrate(cfg, nil, "/d", cage.Cage{})
 		if err != nil {
 			t.Fatal(kind, err)
 		}
@@ -123,7 +124,9 @@ func TestSubstrateHasItsSettings(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Substrate(config.Config{Session: config.Session{Substrate: "pigeon"}}, nil, "", Options{}, cage.Cage{}); code(err) != "substrate" {
+	_, err := Host{}.Substrate(config.Config{Session: config.Session{Substrate: "pigeon"}}, nil, "", cage.Cage{})
+	var no *refusal.Refusal
+	if !errors.As(err, &no) || no.Code != "substrate" {
 		t.Error(err)
 	}
 }
@@ -155,5 +158,37 @@ func TestGranted(t *testing.T) {
 	nowhere.Path = ""
 	if got := Granted(cfg, nowhere); len(got) != 1 || got[0].Server != "always" || len(got[0].Roles) != 1 {
 		t.Errorf("of no task of the board: %+v", got)
+	}
+}
+
+// A brief names the tools that its agent has, of odd's own ones.
+func TestTools(t *testing.T) {
+	t.Parallel()
+	for toml, want := range map[string]string{
+		"substrate = \"exec\"\n[substrate.exec]\nargv = [\"a\"]\n[toolbox]\nrun = [[\"go\"]]": "",
+		"substrate = \"claude\"":                              "search fetch get related expand write edit why",
+		"substrate = \"claude\"\n[toolbox]\nrun = [[\"go\"]]": "search fetch get related expand write edit why exec",
+		"substrate = \"openai\"\nmodel = \"m\"":               "search fetch get related expand write edit say emit_deliverable finish emit_atom emit_change",
+		"substrate = \"openai\"\nmodel = \"m\"\n[toolbox]\nrun = [[\"go\"]]\nweb_hosts = [\"sea.example\"]": "search fetch get related expand write edit say emit_deliverable finish emit_atom emit_change web-search exec",
+	} {
+		cfg, err := config.Parse("odd.toml", []byte("[session]\n"+toml+"\n"))
+		if err != nil {
+			t.Fatal(toml, err)
+		}
+		if got := strings.Join(Tools(cfg), " "); got != want {
+			t.Errorf("%s: %q, want %q", toml, got, want)
+		}
+	}
+}
+
+// A place below the home of nobody known is left out, and never another place.
+func TestExpandHome(t *testing.T) {
+	t.Parallel()
+	in := []string{"/srv", "~/.cache", "~x/y", "~"}
+	if got := expandHome("/home/ann", in); !slices.Equal(got, []string{"/srv", "/home/ann/.cache", "~x/y", "~"}) {
+		t.Error(got)
+	}
+	if got := expandHome("", in); !slices.Equal(got, []string{"/srv", "~x/y", "~"}) {
+		t.Error(got)
 	}
 }

@@ -1,13 +1,21 @@
-package drain
+package agent
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/persona/session/cage"
 )
+
+func TestMain(m *testing.M) {
+	if code, ours := cage.Main(os.Args); ours {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
 
 // TestRequire: what odd.toml demands and the kernel lacks is a refusal before any
 // session, and under best-effort none.
@@ -29,7 +37,7 @@ func TestRequire(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held, err := Caged(cage.Cage{Self: []string{"odd", cage.Verb}, Without: []cage.Feature{c.without}}, cfg.Sandbox, t.TempDir())
+		held, err := Hold(cage.Cage{Self: []string{"odd", cage.Verb}, Without: []cage.Feature{c.without}}, cfg.Sandbox, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

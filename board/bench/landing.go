@@ -1,4 +1,4 @@
-package drain
+package bench
 
 import (
 	"context"
@@ -28,14 +28,8 @@ type Landing struct {
 	Now      time.Time
 }
 
-// diffFiles returns what differs between two commits outside of the bundle at root.
-func diffFiles(ctx context.Context, r *repo.Repo, root string, from, to repo.OID) ([]repo.Change, error) {
-	all, err := r.Diff(ctx, from, to)
-	return slices.DeleteFunc(all, func(c repo.Change) bool { return inBundle(root, c.Path) }), err
-}
-
 func (l Landing) movedFiles(ctx context.Context, r *repo.Repo) (out []string, err error) {
-	since, err := diffFiles(ctx, r, l.Cfg.Root, l.Base, l.Tip)
+	since, err := DiffFiles(ctx, r, l.Cfg, l.Base, l.Tip)
 	for _, c := range since {
 		out = append(out, c.Path)
 	}
@@ -63,7 +57,7 @@ func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (why []s
 	if err != nil {
 		return nil, err
 	}
-	why = hardFindings(ground.Refusing(j.Gate.Findings))
+	why = pipeline.Refusals(ground.Refusing(j.Gate.Findings))
 	if now := j.Risk.Tier.Raise(pipeline.Tier(tier)); string(now) != tier {
 		why = append(why, fmt.Sprintf("its risk tier is now %s, it was %s: %s", now, tier, j.Risk.Text()))
 	}
@@ -72,13 +66,13 @@ func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (why []s
 
 // edits are the files of the proposal against what is there now.
 func (l Landing) edits(ctx context.Context, r *repo.Repo) ([]pipeline.Edit, error) {
-	made, err := diffFiles(ctx, r, l.Cfg.Root, l.Base, l.Proposal)
+	made, err := DiffFiles(ctx, r, l.Cfg, l.Base, l.Proposal)
 	if err != nil {
 		return nil, err
 	}
 	var out []pipeline.Edit
 	for _, c := range made {
-		e, err := editBetween(r, l.Tip, l.Proposal, c.Path)
+		e, err := EditBetween(r, l.Tip, l.Proposal, c.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -127,9 +121,9 @@ func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, erro
 		return Checked{}, err
 	}
 	out := Checked{Tree: tree}
-	report, err := b.examineAgainst(ctx, r, checkJob{commit: commit, task: l.Task, cfg: l.Cfg, files: edits}, l.Tip)
+	report, err := b.ExamineAgainst(ctx, r, Job{Commit: commit, Task: l.Task, Cfg: l.Cfg, Files: edits}, l.Tip)
 	if err == nil {
-		out.Ran, out.Why = strings.Split(strings.TrimSpace(report.String()), "\n"), strings.Join(describeFailures(report), "; ")
+		out.Ran, out.Why = strings.Split(strings.TrimSpace(report.String()), "\n"), strings.Join(report.Failures(), "; ")
 	}
 	return out, err
 }
@@ -183,4 +177,36 @@ func areIndependent(r *repo.Repo, tree repo.OID, edits []pipeline.Edit, moved []
 		return false, err
 	}
 	return graph.Apart(pipeline.Candidate{Files: edits}.Paths(), moved), nil
+}
+
+// DiffFiles returns what differs between two commits outside of the bundle.
+func DiffFiles(ctx context.Context, r *repo.Repo, cfg config.Config, from, to repo.OID) ([]repo.Change, error) {
+	all, err := r.Diff(ctx, from, to)
+	return slices.DeleteFunc(all, func(c repo.Change) bool { return cfg.InBundle(c.Path) }), err
+}
+
+// EditBetween returns a file as one commit has it, changed to what it is in another.
+func EditBetween(r *repo.Repo, before, after repo.OID, name string) (pipeline.Edit, error) {
+	e := pipeline.Edit{Path: name}
+	var err error
+	if e.Before, e.OldMode, err = FileAt(r, before, name); err == nil {
+		e.After, e.NewMode, err = FileAt(r, after, name)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return e, err
+}
+
+// FileAt returns a file of a commit with its mode; nil for none.
+func FileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) {
+	oid, mode, err := r.Find(commit, name)
+	if err != nil || oid == "" {
+		return nil, "", err
+	}
+	if !strings.HasPrefix(mode, "100") {
+		return nil, "", fmt.Errorf("is not a file (mode %s)", mode)
+	}
+	b, err := r.Blob(oid) // not nil for an empty file
+	return b, mode, err
 }

@@ -1,4 +1,4 @@
-package drain
+package agent
 
 import (
 	"strings"
@@ -21,23 +21,23 @@ func TestLends(t *testing.T) {
 	for _, name := range []string{"SEA_KEY", "SEA_HOME", "SEA_TOKEN_2", "MODEL_KEY", "TIDE_SECRET", "TIDE_TOKEN", "NPM_AUTH", "OTHER_KEY", "SSH_AUTH_SOCK"} {
 		env = append(env, name+"=value of "+name)
 	}
-	l := lentSecrets(cfg, append(env, "SHORT_KEY=1234567"))
+	l := Lent(cfg, append(env, "SHORT_KEY=1234567"))
 	for name, want := range map[string]bool{
 		"SEA_KEY": true, "SEA_TOKEN_2": true, "MODEL_KEY": true, "TIDE_SECRET": true, "TIDE_TOKEN": true, "NPM_AUTH": true,
 		"SEA_HOME":  false,                         // no credential
 		"OTHER_KEY": false, "SSH_AUTH_SOCK": false, // lent to nobody
 	} {
 		text := []byte("<value of " + name + ">")
-		hidden := string(l.hideValues(text))
-		if got := hidden == "<[redacted:"+name+"]>"; got != want || (l.findValue(text) == name) != want {
+		hidden := string(l.Hide(text))
+		if got := hidden == "<[redacted:"+name+"]>"; got != want || (l.Find(text) == name) != want {
 			t.Errorf("%s: %s", name, hidden)
 		}
 	}
-	if l.findValue([]byte("1234567")) != "" {
+	if l.Find([]byte("1234567")) != "" {
 		t.Error("a value as short as a word is looked for")
 	}
-	l = envCredentials([]string{"A_KEY=a \"quoted\" word", "B_KEY=a \"quoted\" word and more"})
-	if got := string(l.hideValues([]byte(`{"x":"a \"quoted\" word"} a "quoted" word and more`))); got != `{"x":"[redacted:A_KEY]"} [redacted:B_KEY]` {
+	l = readCredentials([]string{"A_KEY=a \"quoted\" word", "B_KEY=a \"quoted\" word and more"})
+	if got := string(l.Hide([]byte(`{"x":"a \"quoted\" word"} a "quoted" word and more`))); got != `{"x":"[redacted:A_KEY]"} [redacted:B_KEY]` {
 		t.Error(got)
 	}
 }
@@ -46,7 +46,7 @@ func TestLends(t *testing.T) {
 func TestNothingLentIsKept(t *testing.T) {
 	t.Parallel()
 	const value = "plain words"
-	l := envCredentials([]string{"SEA_KEY=" + value})
+	l := readCredentials([]string{"SEA_KEY=" + value})
 	text := "so: " + value + "."
 	atom := func(body, path string) session.Emission {
 		a, err := okf.Parse(path, []byte("---\ntype: term\nid: tide\n---\n\n"+body+"\n"))
@@ -63,14 +63,14 @@ func TestNothingLentIsKept(t *testing.T) {
 		"deliverable": {Deliverable: &deliver.Deliverable{Schema: deliver.SchemaSynthesis, Synthesis: &deliver.Synthesis{Unknowns: []string{text}}}},
 	} {
 		e.Outcome, e.Usage, e.Raw = session.Completed, session.Usage{Turns: 2, Cost: 3, CostKnown: true}, []byte(text)
-		got := l.withoutValues(e)
-		if got.Outcome != session.Failed || got.Failure != failedLent || !strings.Contains(got.Detail, "SEA_KEY") || got.Usage != e.Usage ||
-			l.findValue(append(textsOf(got), got.Raw, []byte(got.Detail))...) != "" {
+		got := l.Clean(e)
+		if got.Outcome != session.Failed || got.Failure != LentSecret || !strings.Contains(got.Detail, "SEA_KEY") || got.Usage != e.Usage ||
+			l.Find(append(textsOf(got), got.Raw, []byte(got.Detail))...) != "" {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	e := session.Emission{Outcome: session.Completed, Raw: []byte(text), Transcript: []byte(text), Detail: text, Proposals: []session.Proposal{{Reason: text}}}
-	got := l.withoutValues(e)
+	got := l.Clean(e)
 	if got.Outcome != session.Completed || string(got.Raw) != "so: [redacted:SEA_KEY]." || string(got.Transcript) != string(got.Raw) || got.Detail != string(got.Raw) ||
 		got.Proposals[0].Reason != got.Detail || e.Proposals[0].Reason != text {
 		t.Errorf("%+v", got)

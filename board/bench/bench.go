@@ -1,4 +1,6 @@
-package drain
+// Package bench runs the checks of a commit in a scratch repository, and judges a proposed change of files
+// once more on what is there now, before it is approved. It knows no board but the task that a change is of.
+package bench
 
 import (
 	"context"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
@@ -20,33 +23,25 @@ import (
 
 // Bench is where commits are checked, and what their checks may know.
 type Bench struct {
-	Temp    string           // where scratch repositories are made, outside the repository; "" makes none
-	Environ []string         // odd's own environment, of which checks see what odd.toml names
-	Cage    cage.Cage        // by what odd can hold checks
-	Run     string           // who asks: ODD_RUN of the checks
-	Now     func() time.Time // the clock
-	Say     func(string)     // one line of talk
+	agent.Host
+	Say func(string) // one line of talk
 }
 
-func (pl place) bench() Bench {
-	return Bench{Temp: pl.Temp, Environ: pl.Environ, Cage: pl.Cage, Run: pl.Run, Now: pl.Now, Say: pl.say}
+// Job is a commit that is checked, and by what.
+type Job struct {
+	Commit   repo.OID
+	Task     board.Task
+	Cfg      config.Config
+	Files    []pipeline.Edit // the change in it
+	Findings []policy.Finding
+	Again    bool // checks that failed are run once more, to tell a flake
+	Parse    bool // parsers of this machine read the files of the change first
 }
 
-// checkJob is a commit that is checked, and by what.
-type checkJob struct {
-	commit   repo.OID
-	task     board.Task
-	cfg      config.Config
-	files    []pipeline.Edit // the change in it
-	findings []policy.Finding
-	again    bool // checks that failed are run once more, to tell a flake
-	parse    bool // parsers of this machine read the files of the change first
-}
-
-// examine runs the checks of a commit in a scratch repository of it. Where there
+// Examine runs the checks of a commit in a scratch repository of it. Where there
 // is no check, none is made.
-func (b Bench) examine(ctx context.Context, r *repo.Repo, t checkJob) (pipeline.Report, error) {
-	tree, err := r.Tree(t.commit)
+func (b Bench) Examine(ctx context.Context, r *repo.Repo, t Job) (pipeline.Report, error) {
+	tree, err := r.Tree(t.Commit)
 	if err != nil {
 		return pipeline.Report{}, err
 	}
@@ -54,19 +49,19 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t checkJob) (pipeline.
 	if err != nil {
 		return pipeline.Report{}, err
 	}
-	law := t.cfg.Pipeline
-	checks, more := pipeline.Checks(t.files, pipeline.Project{
-		Files: tree, Commands: law.Validate, Verify: law.Verify, Accept: t.task.Commands, Graph: graph, Build: nativeBuild(law.CheckEnv), Timeout: law.CheckTimeout,
+	law := t.Cfg.Pipeline
+	checks, more := pipeline.Checks(t.Files, pipeline.Project{
+		Files: tree, Commands: law.Validate, Verify: law.Verify, Accept: t.Task.Commands, Graph: graph, Build: nativeBuild(law.CheckEnv), Timeout: law.CheckTimeout,
 	})
-	findings := append(slices.Clip(t.findings), more...)
-	parse := t.parse && isParseable(t.files)
+	findings := append(slices.Clip(t.Findings), more...)
+	parse := t.Parse && isParseable(t.Files)
 	if len(checks) == 0 && !parse {
 		return pipeline.Examine(ctx, nil, findings, false, nil), nil
 	}
 	if b.Temp == "" {
 		return pipeline.Report{}, errors.New("there is no temporary folder to check the change in")
 	}
-	s, err := r.Bench(ctx, b.Temp, t.commit, repo.Signature{Name: t.cfg.AgentName, Email: t.cfg.AgentEmail, When: b.Now()})
+	s, err := r.Bench(ctx, b.Temp, t.Commit, repo.Signature{Name: t.Cfg.AgentName, Email: t.Cfg.AgentEmail, When: b.Now()})
 	if err != nil {
 		return pipeline.Report{}, err
 	}
@@ -75,29 +70,29 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t checkJob) (pipeline.
 			b.Say(err.Error())
 		}
 	}()
-	as, err := b.newCommand(r, t.cfg, s)
+	as, err := b.newCommand(r, t.Cfg, s)
 	if err != nil {
 		return pipeline.Report{}, err
 	}
 	if parse {
-		findings = append(findings, b.parseFiles(ctx, t.files, as)...)
+		findings = append(findings, b.parseFiles(ctx, t.Files, as)...)
 	}
-	return pipeline.Examine(ctx, checks, findings, t.again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
+	return pipeline.Examine(ctx, checks, findings, t.Again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
 		return b.runCheck(ctx, c, as)
 	}), nil
 }
 
 // newCommand returns a command at a desk, held as a configuration says, without its words yet.
 func (b Bench) newCommand(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exec.Command, error) {
-	desk, err := deskOf(s)
+	desk, err := agent.DeskOf(s)
 	var held cage.Cage
 	if err == nil {
-		held, err = Caged(b.Cage, cfg.Sandbox, r.CommonDir())
+		held, err = agent.Hold(b.Cage, cfg.Sandbox, r.CommonDir())
 	}
 	if err == nil {
-		desk.Cache, err = cacheDir(r, held, checkCache)
+		desk.Cache, err = agent.CacheDir(r, held, agent.CheckCache)
 	}
-	return sessionCommand(b.Environ, cfg, held, desk, b.Run), err
+	return b.Command(cfg, held, desk), err
 }
 
 func (b Bench) runCheck(ctx context.Context, c pipeline.Check, as exec.Command) pipeline.Ran {
@@ -105,15 +100,14 @@ func (b Bench) runCheck(ctx context.Context, c pipeline.Check, as exec.Command) 
 	defer cancel()
 	b.Say("checking: " + c.Name)
 	as.Argv, as.Dir = c.Argv, c.Dir
-	r := exec.Run(ctx, as)
-	r.Output = envCredentials(as.Env).hideValues(r.Output)
+	r := agent.Run(ctx, as)
 	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String()}
 }
 
-// examineAgainst is examine. What the checks of a commit that passes them measure may not be worse
+// ExamineAgainst is Examine. What the checks of a commit that passes them measure may not be worse
 // than at base.
-func (b Bench) examineAgainst(ctx context.Context, r *repo.Repo, t checkJob, base repo.OID) (pipeline.Report, error) {
-	is, err := b.examine(ctx, r, t)
+func (b Bench) ExamineAgainst(ctx context.Context, r *repo.Repo, t Job, base repo.OID) (pipeline.Report, error) {
+	is, err := b.Examine(ctx, r, t)
 	if err != nil || !is.Passed() {
 		return is, err
 	}
@@ -121,12 +115,12 @@ func (b Bench) examineAgainst(ctx context.Context, r *repo.Repo, t checkJob, bas
 	if slices.ContainsFunc(pipeline.Measured(is.Ran), func(m pipeline.Measure) bool {
 		return m.Name == pipeline.MeasureCoverage || m.Name == pipeline.MeasureLint
 	}) { // else the project measures nothing that could be worse than there
-		t.commit, t.parse, t.again = base, false, false
-		if was, err = b.examine(ctx, r, t); err != nil {
+		t.Commit, t.Parse, t.Again = base, false, false
+		if was, err = b.Examine(ctx, r, t); err != nil {
 			return is, err
 		}
 	}
-	is.Breaches = pipeline.Hold(is, was, t.files)
+	is.Breaches = pipeline.Hold(is, was, t.Files)
 	return is, nil
 }
 
