@@ -52,7 +52,8 @@ var below = map[string][]string{
 	"journal/event/eventtest":     {"journal/event"},
 	"journal/memory":              {},
 	"journal/refusal":             {},
-	"journal/repo":                {"journal/refusal"},
+	"journal/repo":                {"journal/refusal", "journal/repo/*"},
+	"journal/repo/gitcmd":         {},
 	"reconcile":                   {"okf"},
 	"reconcile/secrets":           {},
 	"reconcile/policy":            {"reconcile/secrets"},
@@ -114,7 +115,7 @@ func verbs(others ...string) []string {
 // only says who alone may import a package from elsewhere.
 var only = map[string][]string{
 	"github.com/go-git/go-git/v5":                {"journal/repo"},
-	"os/exec":                                    {"journal/repo", "persona/session/cage"},
+	"os/exec":                                    {"journal/repo", "journal/repo/gitcmd", "persona/session/cage"},
 	"github.com/urfave/cli/v2":                   {"cmd", "cmd/internal/*"},
 	"github.com/google/go-cmp":                   {},
 	"github.com/rogpeppe/go-internal/testscript": {},

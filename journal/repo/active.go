@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Active lists the signs that a person is working on one of the paths in a checkout of ref, one a line, sorted. A
@@ -44,11 +46,11 @@ func (r *Repo) findActiveIn(ctx context.Context, w workTree, paths []string, sin
 	for _, p := range paths {
 		args = append(args, ":(top,literal)"+p)
 	}
-	dirty, err := r.git.run(ctx, call{args: args, dir: w.root, read: true})
+	dirty, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: w.root, Read: true})
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range splitNUL(dirty) {
+	for _, f := range gitcmd.SplitNUL(dirty) {
 		if len(f) > 3 {
 			out = append(out, f[3:]+" is edited and not committed")
 		}

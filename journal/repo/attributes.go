@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 const attributesFile = ".gitattributes"
@@ -212,7 +214,7 @@ func (r *Repo) readCommonAttributes(s *settings) (files []attributeFile, known b
 	names := r.listAttributeFiles(s)
 	for _, name := range s.values["core.attributesfile"] {
 		if rest, home := strings.CutPrefix(name, "~/"); home {
-			name = filepath.Join(r.git.baseVar("HOME"), rest)
+			name = filepath.Join(gitcmd.Env(r.git.Base, "HOME"), rest)
 		}
 		if !filepath.IsAbs(name) {
 			return nil, false
@@ -238,7 +240,7 @@ func (r *Repo) readCommonAttributes(s *settings) (files []attributeFile, known b
 // not say where the system's file is; it is beside the system configuration.
 func (r *Repo) listAttributeFiles(s *settings) []string {
 	files := append(slices.Clone(s.values["GIT_ATTR_SYSTEM"]), s.values["GIT_ATTR_GLOBAL"]...)
-	files = append(files, filepath.Join(r.common, "info", "attributes"), filepath.Join(r.git.configHome(), "git", "attributes"), "/etc/gitattributes")
+	files = append(files, filepath.Join(r.common, "info", "attributes"), filepath.Join(r.git.ConfigHome(), "git", "attributes"), "/etc/gitattributes")
 	if git, err := exec.LookPath("git"); err == nil {
 		files = append(files, filepath.Join(filepath.Dir(git), "..", "etc", "gitattributes"))
 		if git, err = filepath.EvalSymlinks(git); err == nil {
@@ -322,16 +324,16 @@ func (a attributes) checkAttr(ctx context.Context, paths []string) (map[string]a
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	out, err := a.r.git.run(ctx, call{
-		args: append([]string{"check-attr", "-z", "--stdin"}, attributeWords...), dir: dir, read: true,
-		env:   []string{"GIT_DIR=" + a.r.gitDir, "GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + filepath.Join(dir, "no-index")},
-		stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+	out, err := a.r.git.Run(ctx, gitcmd.Call{
+		Args: append([]string{"check-attr", "-z", "--stdin"}, attributeWords...), Dir: dir, Read: true,
+		Env:   []string{"GIT_DIR=" + a.r.gitDir, "GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + filepath.Join(dir, "no-index")},
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
 	})
 	if err != nil {
 		return nil, err
 	}
 	values := map[string]attributeValues{}
-	told := splitNUL(out) // of each path and word: path, word, value
+	told := gitcmd.SplitNUL(out) // of each path and word: path, word, value
 	if len(told) != 3*len(paths)*len(attributeWords) {
 		return nil, fmt.Errorf("git check-attr: %d words of %d paths", len(told), len(paths))
 	}

@@ -145,7 +145,7 @@ func withoutGit(t *testing.T, r *Repo) {
 		t.Fatal(err)
 	}
 	r.settings.last = s
-	r.git.base = append([]string{"PATH=/nowhere"}, r.git.base...)
+	r.git.Base = append([]string{"PATH=/nowhere"}, r.git.Base...)
 	t.Setenv("PATH", "/nowhere")
 }
 

@@ -10,13 +10,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // batch answers many reads with one `git cat-file --batch` process. It needs no Close: its input is closed when the
 // batch is garbage collected or odd exits, and cat-file exits at the end of its input.
 type batch struct {
 	mu   sync.Mutex
-	run  *runner
+	run  *gitcmd.Runner
 	proc *catFile
 }
 
@@ -95,7 +97,7 @@ func (b *batch) start() error {
 	if b.proc != nil {
 		return nil
 	}
-	cmd := b.run.newCommand(context.Background(), call{args: []string{"cat-file", "--batch"}, read: true})
+	cmd := b.run.Command(context.Background(), gitcmd.Call{Args: []string{"cat-file", "--batch"}, Read: true})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err

@@ -18,5 +18,5 @@ func (r *Repo) Blame(ctx context.Context, commit OID, path string, first, last i
 	if oid == "" || len(mode) == 0 || mode[0] != '1' {
 		return nil, fmt.Errorf("%s: is no file of %s", path, commit)
 	}
-	return r.readGit(ctx, "-c", "blame.ignoreRevsFile=", "blame", "--no-textconv", "--date=short", "--no-progress", "-L", fmt.Sprintf("%d,%d", max(first, 1), max(last, 1)), string(commit), "--", path)
+	return r.git.Read(ctx, "-c", "blame.ignoreRevsFile=", "blame", "--no-textconv", "--date=short", "--no-progress", "-L", fmt.Sprintf("%d,%d", max(first, 1), max(last, 1)), string(commit), "--", path)
 }

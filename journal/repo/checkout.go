@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // checkout moves one work tree from the commit Old to New.
@@ -83,12 +85,12 @@ func (c *checkout) writeScratch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.r.git.run(ctx, call{
-		args: []string{"-c", "core.fsmonitor=false", "read-tree", "-m", "-u", string(old), string(c.m.New)},
-		dir:  c.scratch,
-		env:  append(c.indexEnv(), "GIT_WORK_TREE="+c.scratch),
+	_, err = c.r.git.Run(ctx, gitcmd.Call{
+		Args: []string{"-c", "core.fsmonitor=false", "read-tree", "-m", "-u", string(old), string(c.m.New)},
+		Dir:  c.scratch,
+		Env:  append(c.indexEnv(), "GIT_WORK_TREE="+c.scratch),
 	})
-	if exitCode(err) < 0 || Faulty(err) {
+	if gitcmd.ExitCode(err) < 0 || gitcmd.Faulty(err) {
 		return err
 	}
 	if half := c.r.Unmerged(ctx); len(half) > 0 {
@@ -130,12 +132,12 @@ func (c *checkout) readAttributes() map[string][]byte {
 
 // gitComplaint returns git's error output on one line.
 func gitComplaint(err error) string {
-	ge := (*gitError)(nil)
+	ge := (*gitcmd.Error)(nil)
 	if !errors.As(err, &ge) {
 		return err.Error()
 	}
 	var out []string
-	for l := range strings.SplitSeq(strings.TrimSpace(ge.stderr), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSpace(ge.Stderr), "\n") {
 		l = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(l), "error: "), "fatal: ")
 		if l != "" {
 			out = append(out, strings.TrimSuffix(l, "."))
@@ -213,7 +215,7 @@ func (c *checkout) placeFiles(ctx context.Context) (kept []string, err error) {
 	for _, one := range []func(Change, pathState) (string, error){c.placeDeletion, c.placeChange} {
 		for i, ch := range c.changes {
 			why, err := one(ch, states[i])
-			if errors.Is(err, errStopped) || Faulty(err) {
+			if errors.Is(err, errStopped) || gitcmd.Faulty(err) {
 				return nil, err // the marker stays, and Recover goes on
 			}
 			if err != nil {
@@ -352,11 +354,11 @@ func (c *checkout) refreshStats(ctx context.Context) error {
 	if paths.Len() == 0 {
 		return nil
 	}
-	c.r.git.run(ctx, call{
-		args:  []string{"-c", "core.fsmonitor=false", "add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul"},
-		dir:   c.m.Root,
-		env:   append(c.indexEnv(), "GIT_WORK_TREE="+c.m.Root, "GIT_LITERAL_PATHSPECS=1"),
-		stdin: strings.NewReader(paths.String()),
+	c.r.git.Run(ctx, gitcmd.Call{
+		Args:  []string{"-c", "core.fsmonitor=false", "add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul"},
+		Dir:   c.m.Root,
+		Env:   append(c.indexEnv(), "GIT_WORK_TREE="+c.m.Root, "GIT_LITERAL_PATHSPECS=1"),
+		Stdin: strings.NewReader(paths.String()),
 	})
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing/format/config"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // applyCoreConfig applies core.bare and core.worktree to the repository that was found. It refuses a work tree that
@@ -97,7 +99,7 @@ func (r *Repo) checkTrusted() error {
 			continue
 		}
 		if own, ok := st.Sys().(*syscall.Stat_t); ok && int(own.Uid) != os.Geteuid() {
-			_, err := r.readGit(context.Background(), "rev-parse", "--git-dir")
+			_, err := r.git.Read(context.Background(), "rev-parse", "--git-dir")
 			return err
 		}
 	}
@@ -109,7 +111,7 @@ func (r *Repo) checkTrusted() error {
 // path that does not exist is ignored.
 func (r *Repo) checkEnvironment(environ []string) error {
 	for _, v := range []struct{ name, is string }{{"GIT_DIR", r.gitDir}, {"GIT_WORK_TREE", r.root}} {
-		named := envValue(environ, v.name)
+		named := gitcmd.Env(environ, v.name)
 		if named == "" || v.is == "" || v.name == "GIT_WORK_TREE" && !filepath.IsAbs(named) {
 			continue
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Diff lists the paths that differ between two commits or trees ("" is the empty tree), sorted by path. It does not
@@ -206,7 +208,7 @@ type Lines struct {
 func (r *Repo) ChangedLines(ctx context.Context, a, b OID) ([]Lines, error) {
 	out, err := r.diffTree(ctx, a, b, nil, "--numstat", "-z")
 	var all []Lines
-	for _, line := range splitNUL(out) {
+	for _, line := range gitcmd.SplitNUL(out) {
 		l := Lines{Added: -1, Removed: -1}
 		counts := strings.SplitN(line, "\t", 3)
 		if len(counts) != 3 {
@@ -235,8 +237,8 @@ func (r *Repo) diffTree(ctx context.Context, a, b OID, specs []string, as ...str
 	}
 	args := append([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-renames", "--color=never"}, as...)
 	args = append(append(args, string(ta), string(tb), "--"), specs...)
-	return r.git.run(ctx, call{args: args, read: true, dir: r.gitDir,
-		env: []string{"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + r.gitDir, "GIT_INDEX_FILE=" + filepath.Join(r.gitDir, "odd.no-index")}})
+	return r.git.Run(ctx, gitcmd.Call{Args: args, Read: true, Dir: r.gitDir,
+		Env: []string{"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + r.gitDir, "GIT_INDEX_FILE=" + filepath.Join(r.gitDir, "odd.no-index")}})
 }
 
 // treeOrEmpty is rootTree, but returns the id of the empty tree instead of "", as git needs it.

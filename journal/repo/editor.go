@@ -6,6 +6,8 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Terminal is where an interactive program runs: its directory, environment and streams.
@@ -18,8 +20,8 @@ type Terminal struct {
 
 // Editor returns the editor that git takes for a person with this environment, "" where it has none for their terminal.
 func (r *Repo) Editor(ctx context.Context, environ []string) (string, error) {
-	out, err := r.git.run(ctx, call{args: []string{"var", "GIT_EDITOR"}, env: pickEnv(environ, []string{"GIT_EDITOR", "VISUAL", "EDITOR", "TERM"}), read: true})
-	if exitCode(err) > 0 {
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"var", "GIT_EDITOR"}, Env: gitcmd.PickEnv(environ, []string{"GIT_EDITOR", "VISUAL", "EDITOR", "TERM"}), Read: true})
+	if gitcmd.ExitCode(err) > 0 {
 		return "", nil
 	}
 	return strings.TrimSpace(string(out)), err

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Initial is Facts.Head on a branch without a commit, as git spells it.
@@ -39,7 +41,7 @@ func (r *Repo) Facts(ctx context.Context, leave ...string) (Facts, error) {
 	if r.root == "" {
 		return Facts{}, nil
 	}
-	out, err := r.readGit(ctx, "-c", "core.fsmonitor=false", "-c", "status.renames=true", "status", "--porcelain=v2", "--branch",
+	out, err := r.git.Read(ctx, "-c", "core.fsmonitor=false", "-c", "status.renames=true", "status", "--porcelain=v2", "--branch",
 		"-z", "--untracked-files=all", "--ignored=no", "--ahead-behind", "--find-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return Facts{}, err
@@ -63,7 +65,7 @@ func (r *Repo) Descends(ctx context.Context, head, from string) (bool, error) {
 // not.
 func parseFacts(out []byte, leave []string) (Facts, error) {
 	f := Facts{OK: true}
-	rest := splitNUL(out)
+	rest := gitcmd.SplitNUL(out)
 	for len(rest) > 0 {
 		line := rest[0]
 		rest = rest[1:]

@@ -3,6 +3,8 @@ package repo
 import (
 	"context"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // SetIdentity sets user.name and user.email of this repository alone.
@@ -14,7 +16,7 @@ func (r *Repo) SetIdentity(ctx context.Context, name, email string) error {
 	defer r.settings.mu.Unlock()
 	r.settings.last = nil
 	for _, kv := range [][2]string{{"user.name", name}, {"user.email", email}} {
-		if _, err := r.git.run(ctx, call{args: []string{"config", "--local", kv[0], kv[1]}}); err != nil {
+		if _, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"config", "--local", kv[0], kv[1]}}); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Commit reads one commit.
@@ -49,8 +50,8 @@ func (r *Repo) FindCommit(ctx context.Context, oid OID) (c Commit, ok bool, err 
 // checkMissing returns what git says of an object that is there and damaged, nil if it is not there. git cat-file
 // --batch calls both missing.
 func (r *Repo) checkMissing(ctx context.Context, oid OID) error {
-	_, err := r.git.run(ctx, call{args: []string{"cat-file", "-t", string(oid)}, read: true, env: []string{"GIT_NO_LAZY_FETCH=1"}})
-	if e := (*gitError)(nil); errors.As(err, &e) && !strings.Contains("\n"+e.stderr, "\nerror: ") {
+	_, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"cat-file", "-t", string(oid)}, Read: true, Env: []string{"GIT_NO_LAZY_FETCH=1"}})
+	if e := (*gitcmd.Error)(nil); errors.As(err, &e) && !strings.Contains("\n"+e.Stderr, "\nerror: ") {
 		return nil
 	}
 	if err == nil {
@@ -102,7 +103,7 @@ func (r *Repo) straightLine(from, to OID) (line []Commit, ok bool) {
 }
 
 func (r *Repo) yieldCommits(ctx context.Context, args []string, yield func(Commit, error) bool) {
-	for oid, err := range r.streamLines(ctx, args) {
+	for oid, err := range r.git.Lines(ctx, args) {
 		var c Commit
 		if err == nil {
 			c, err = r.Commit(OID(oid))
@@ -137,7 +138,7 @@ func (r *Repo) LastChanges(ctx context.Context, to OID, paths []string) (map[str
 		args = append(args, ":(top,literal)"+p)
 	}
 	at := OID("")
-	for line, err := range r.streamLines(ctx, args) {
+	for line, err := range r.git.Lines(ctx, args) {
 		if err != nil {
 			return nil, err
 		}
@@ -185,9 +186,9 @@ func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ..
 	if line, straight := r.straightLine(from, to); straight && !r.mayDelete(ctx, line, under, but) {
 		return nil, nil
 	}
-	b, err := r.readGit(ctx, args...)
+	b, err := r.git.Read(ctx, args...)
 	var commit OID
-	for _, f := range splitNUL(b) {
+	for _, f := range gitcmd.SplitNUL(b) {
 		if name := strings.TrimPrefix(f, "\n"); strings.HasPrefix(name, under+"/") {
 			out = append(out, Deletion{commit, name})
 		} else {
@@ -208,43 +209,13 @@ func (r *Repo) mayDelete(ctx context.Context, line []Commit, under string, but [
 	})
 }
 
-// streamLines yields git's output line by line as it arrives, and stops git when the loop ends.
-func (r *Repo) streamLines(ctx context.Context, args []string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		c := call{args: args, read: true}
-		cmd := r.git.newCommand(ctx, c)
-		var errs strings.Builder
-		cmd.Stderr = &errs
-		out, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err != nil {
-			yield("", r.git.explainError(ctx, c, err, nil, ""))
-			return
-		}
-		for sc := bufio.NewScanner(out); sc.Scan(); {
-			if !yield(sc.Text(), nil) {
-				cancel()
-				cmd.Wait() // its error is our own cancellation
-				return
-			}
-		}
-		if err := cmd.Wait(); err != nil {
-			yield("", r.git.explainError(ctx, c, err, nil, errs.String()))
-		}
-	}
-}
-
 // MergeBase returns the best common ancestor, "" if there is none.
 func (r *Repo) MergeBase(ctx context.Context, a, b OID) (OID, error) {
 	if err := checkIDs(a, b); err != nil {
 		return "", err
 	}
-	out, err := r.readGitLine(ctx, "merge-base", string(a), string(b))
-	if exitCode(err) == 1 {
+	out, err := r.git.ReadLine(ctx, "merge-base", string(a), string(b))
+	if gitcmd.ExitCode(err) == 1 {
 		return "", nil
 	}
 	return OID(out), err
@@ -258,8 +229,8 @@ func (r *Repo) Ancestor(ctx context.Context, a, b OID) (bool, error) {
 	if is, told := r.searchNear(a, b); told {
 		return is, nil
 	}
-	_, err := r.readGit(ctx, "merge-base", "--is-ancestor", string(a), string(b))
-	if exitCode(err) == 1 {
+	_, err := r.git.Read(ctx, "merge-base", "--is-ancestor", string(a), string(b))
+	if gitcmd.ExitCode(err) == 1 {
 		return false, nil
 	}
 	return err == nil, err

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // pathState is what a work tree has at a changed path.
@@ -149,8 +151,8 @@ func (c *checkout) hashFiltered(ctx context.Context, unsure []int, states []path
 	if len(asked) == 0 {
 		return nil
 	}
-	out, err := c.r.git.run(ctx, call{args: []string{"hash-object", "--stdin-paths"}, dir: c.m.Root, read: true,
-		stdin: strings.NewReader(ask.String())})
+	out, err := c.r.git.Run(ctx, gitcmd.Call{Args: []string{"hash-object", "--stdin-paths"}, Dir: c.m.Root, Read: true,
+		Stdin: strings.NewReader(ask.String())})
 	if err != nil {
 		return err
 	}
@@ -176,7 +178,7 @@ func (c *checkout) hashFiltered(ctx context.Context, unsure []int, states []path
 
 // trustsModes returns core.fileMode: whether the executable bit of a file counts.
 func (r *Repo) trustsModes(ctx context.Context) bool {
-	out, err := r.readGitLine(ctx, "config", "--type=bool", "--get", "core.fileMode")
+	out, err := r.git.ReadLine(ctx, "config", "--type=bool", "--get", "core.fileMode")
 	return err != nil || out != "false"
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // runRefs are the refs to the trees that runs kept; the last part of a run's id is a ULID.
@@ -38,6 +40,6 @@ func (r *Repo) Maintain(ctx context.Context) error {
 	if err != nil || s.isSet("maintenance.auto") && s.isOff("maintenance.auto") {
 		return err
 	}
-	_, err = r.git.run(ctx, call{args: []string{"maintenance", "run", "--auto", "--quiet"}})
+	_, err = r.git.Run(ctx, gitcmd.Call{Args: []string{"maintenance", "run", "--auto", "--quiet"}})
 	return err
 }

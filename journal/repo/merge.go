@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // MergeTree merges theirs into ours without touching refs or files, and returns the merged tree. On ErrConflict the
@@ -13,14 +15,14 @@ func (r *Repo) MergeTree(ctx context.Context, ours, theirs OID) (tree OID, confl
 	if err := checkIDs(ours, theirs); err != nil {
 		return "", nil, err
 	}
-	out, err := r.readGit(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", string(ours), string(theirs))
-	if code := exitCode(err); err != nil && code != 1 {
+	out, err := r.git.Read(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", string(ours), string(theirs))
+	if code := gitcmd.ExitCode(err); err != nil && code != 1 {
 		if code == 129 {
 			err = errors.New("git merge-tree: this git cannot merge without a work tree; install git 2.38 or newer")
 		}
 		return "", nil, err
 	}
-	f := splitNUL(out)
+	f := gitcmd.SplitNUL(out)
 	if len(f) == 0 {
 		return "", nil, errors.New("git merge-tree: no answer")
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Move is Update for refs that may be checked out. Every work tree whose HEAD is a moved ref is updated under its
@@ -84,7 +86,7 @@ func (r *Repo) updateRefs(ctx context.Context, us []RefUpdate) error {
 // one for those that are left, because git's transactions are atomic only if nothing fails after the locks are
 // taken. With an error, moved says whether some refs moved.
 func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved bool, err error) {
-	if err = r.runTransaction(ctx, us); !Faulty(err) {
+	if err = r.runTransaction(ctx, us); !gitcmd.Faulty(err) {
 		if killed := (*killedError)(nil); errors.As(err, &killed) {
 			err = errors.Join(err, r.dropRefLocks(m))
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // What is told without a process is what git tells: ancestors near and far, of merges
@@ -22,7 +24,7 @@ func TestToldAsGitTells(t *testing.T) {
 	all = append(all, must[OID](t)(r.Make(ctx, []OID{base}, changes("b", "\n"), agent, "aside")))
 	for i := 0; i < len(all); i += 12 {
 		for j := 0; j < len(all); j += 11 {
-			_, err := r.readGitLine(ctx, "merge-base", "--is-ancestor", string(all[i]), string(all[j]))
+			_, err := r.git.ReadLine(ctx, "merge-base", "--is-ancestor", string(all[i]), string(all[j]))
 			if is := must[bool](t)(r.Ancestor(ctx, all[i], all[j])); is != (err == nil) {
 				t.Errorf("%d before %d: %t, git %v", i, j, is, err)
 			}
@@ -63,7 +65,7 @@ func TestToldAsGitTells(t *testing.T) {
 	one := must[OID](t)(r.Make(ctx, []OID{base}, changes("a", "one\n"), agent, "x"))
 	two := must[OID](t)(r.Make(ctx, []OID{base}, changes("a", "two\n"), agent, "x"))
 	git(t, r.root, "reset", "-q", "--hard", string(one))
-	if _, err := r.git.run(ctx, call{args: []string{"merge", "-q", string(two)}}); err == nil {
+	if _, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"merge", "-q", string(two)}}); err == nil {
 		t.Fatal("no conflict")
 	}
 	for _, v := range []string{"2", "4"} {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Open finds the repository that dir is in, walking up; ErrNotRepo if there is none.
@@ -35,8 +37,8 @@ func Open(dir string, environ []string) (*Repo, error) {
 	if at == "" {
 		at = r.gitDir
 	}
-	r.git = newRunner(at, environ)
-	r.git.bare = r.root == ""
+	r.git = gitcmd.New(at, environ)
+	r.git.Bare = r.root == ""
 	if err := r.checkTrusted(); err != nil {
 		return nil, err
 	}
@@ -55,8 +57,8 @@ func Init(ctx context.Context, dir string, environ []string) (*Repo, error) {
 
 // Create makes a repository in dir, even if dir is inside another, and opens it.
 func Create(ctx context.Context, dir string, environ []string) (*Repo, error) {
-	g := newRunner(dir, environ)
-	if _, err := g.run(ctx, call{args: []string{"init", "-q", "-b", "main", "--object-format=sha1"}}); err != nil {
+	g := gitcmd.New(dir, environ)
+	if _, err := g.Run(ctx, gitcmd.Call{Args: []string{"init", "-q", "-b", "main", "--object-format=sha1"}}); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	return Open(dir, environ)
@@ -64,7 +66,7 @@ func Create(ctx context.Context, dir string, environ []string) (*Repo, error) {
 
 // readCeilings returns the directories above which git does not look for a repository.
 func readCeilings(environ []string) []string {
-	dirs := filepath.SplitList(envValue(environ, "GIT_CEILING_DIRECTORIES"))
+	dirs := filepath.SplitList(gitcmd.Env(environ, "GIT_CEILING_DIRECTORIES"))
 	for i, dir := range dirs {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dirs[i] = real

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Pager is a running pager. After the person has left it, a write fails with EPIPE.
@@ -35,9 +37,9 @@ func (p *Pager) Close() error {
 // not be in a repository. If git cannot read them, there are none. Of a key with several values it returns the
 // last.
 func GitSettings(ctx context.Context, dir string, environ []string, pattern string) map[string]string {
-	out, _ := newRunner(dir, environ).run(ctx, call{args: []string{"config", "-z", "--get-regexp", "^(" + pattern + ")$"}, read: true})
+	out, _ := gitcmd.New(dir, environ).Run(ctx, gitcmd.Call{Args: []string{"config", "-z", "--get-regexp", "^(" + pattern + ")$"}, Read: true})
 	all := map[string]string{}
-	for _, kv := range splitNUL(out) {
+	for _, kv := range gitcmd.SplitNUL(out) {
 		key, value, ok := strings.Cut(kv, "\n")
 		if !ok {
 			value = "true" // a key without a value

@@ -233,7 +233,7 @@ func TestHalfMadeWorktreeIsSwept(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.CommonDir(), "worktrees", "commit-dead", "commondir"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.readGit(context.Background(), "worktree", "list", "--porcelain", "-z"); err == nil {
+	if _, err := r.git.Read(context.Background(), "worktree", "list", "--porcelain", "-z"); err == nil {
 		t.Skip("this git lists a half-made work tree")
 	}
 	next := claim(t, r, base)

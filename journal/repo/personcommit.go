@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // PersonCommit makes a commit by the person with `git commit`, in a temporary work tree: with their identity,
@@ -139,14 +141,14 @@ func (d *commitWorktree) commit(ctx context.Context, parents []OID, want OID, me
 		return "", err
 	}
 	args := []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "commit", "-q", "--allow-empty", "--cleanup=verbatim", "-F", "-"}
-	_, err = d.r.git.run(ctx, call{args: args, dir: d.workDir(), self: true, env: own, stdin: strings.NewReader(strings.TrimRight(message, "\n") + "\n")})
-	if Faulty(err) {
+	_, err = d.r.git.Run(ctx, gitcmd.Call{Args: args, Dir: d.workDir(), Self: true, Env: own, Stdin: strings.NewReader(strings.TrimRight(message, "\n") + "\n")})
+	if gitcmd.Faulty(err) {
 		return "", err
 	}
 	if err != nil {
 		return "", fmt.Errorf("the commit was refused, by a hook or by signing, and nothing is changed: %w", err)
 	}
-	out, err := d.r.git.run(ctx, call{args: []string{"rev-parse", "--verify", "HEAD"}, dir: d.workDir(), read: true})
+	out, err := d.r.git.Run(ctx, gitcmd.Call{Args: []string{"rev-parse", "--verify", "HEAD"}, Dir: d.workDir(), Read: true})
 	if err != nil {
 		return "", err
 	}
@@ -182,7 +184,7 @@ func (d *commitWorktree) checkOut(ctx context.Context, parents []OID, want OID) 
 	if err := os.WriteFile(filepath.Join(d.admin, "info", "sparse-checkout"), []byte(sparsePatterns(ch)), 0o666); err != nil {
 		return err
 	}
-	_, err = d.r.git.run(ctx, call{dir: d.workDir(), args: []string{
+	_, err = d.r.git.Run(ctx, gitcmd.Call{Dir: d.workDir(), Args: []string{
 		"-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false", "-c", "core.fsmonitor=false",
 		"read-tree", "-m", "-u", string(want)}})
 	return err
@@ -194,7 +196,7 @@ func (d *commitWorktree) addWorktree(ctx context.Context, base OID) error {
 		return err
 	}
 	defer lock.Unlock()
-	_, err = d.r.git.run(ctx, call{args: []string{"worktree", "add", "-q", "--no-checkout", "--detach", d.workDir(), string(base)}})
+	_, err = d.r.git.Run(ctx, gitcmd.Call{Args: []string{"worktree", "add", "-q", "--no-checkout", "--detach", d.workDir(), string(base)}})
 	return err
 }
 
@@ -235,12 +237,12 @@ func sparsePatterns(ch []Change) string {
 // signing come from the configuration there, because parts of it may not apply in the temporary work tree
 // (includeIf onbranch, gitdir). Relative paths start there too.
 func (d *commitWorktree) personEnv(ctx context.Context) ([]string, error) {
-	out, err := d.r.git.run(ctx, call{args: []string{"config", "-z", "--list"}, read: true, self: true})
+	out, err := d.r.git.Run(ctx, gitcmd.Call{Args: []string{"config", "-z", "--list"}, Read: true, Self: true})
 	if err != nil {
 		return nil, err
 	}
 	var env []string
-	for _, f := range splitNUL(out) {
+	for _, f := range gitcmd.SplitNUL(out) {
 		key, value, ok := strings.Cut(f, "\n")
 		if !ok {
 			value = "true" // a key alone

@@ -26,16 +26,16 @@ func OpenReceiving(dir string, environ []string, at string) (*Repo, error) {
 	if home, err := filepath.EvalSymlinks(objects); err != nil || !strings.HasPrefix(real, home+string(filepath.Separator)) {
 		return nil, fmt.Errorf("GIT_QUARANTINE_PATH: %s lies outside of %s", at, objects)
 	}
-	r.git.base = append(r.git.base, "GIT_QUARANTINE_PATH="+real, "GIT_OBJECT_DIRECTORY="+real, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
+	r.git.Base = append(r.git.Base, "GIT_QUARANTINE_PATH="+real, "GIT_OBJECT_DIRECTORY="+real, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
 	r.objs = &gitStore{run: r.git, batch: &batch{run: r.git}}
 	return r, nil
 }
 
 // HooksDir returns the absolute path of this repository's hooks: core.hooksPath, or hooks/ in the common directory.
 func (r *Repo) HooksDir(ctx context.Context) (string, error) {
-	out, err := r.readGitLine(ctx, "rev-parse", "--git-path", "hooks")
+	out, err := r.git.ReadLine(ctx, "rev-parse", "--git-path", "hooks")
 	if err == nil && !filepath.IsAbs(out) {
-		out = filepath.Join(r.git.dir, out)
+		out = filepath.Join(r.git.Dir, out)
 	}
 	return out, err
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Recover finishes what a killed Move or Update left. It removes only locks that its markers prove odd's, completes
@@ -106,6 +108,6 @@ func (r *Repo) isOnRef(ctx context.Context, m marker) bool {
 	if r.refs.packed != nil {
 		return r.resolveName(readSymbolicRef(filepath.Join(m.GitDir, "HEAD"))) == r.resolveName(m.Ref)
 	}
-	out, err := r.git.run(ctx, call{args: []string{"symbolic-ref", "-q", "HEAD"}, env: []string{"GIT_DIR=" + m.GitDir}, read: true})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"symbolic-ref", "-q", "HEAD"}, Env: []string{"GIT_DIR=" + m.GitDir}, Read: true})
 	return err == nil && r.resolveName(strings.TrimSpace(string(out))) == r.resolveName(m.Ref)
 }

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // refs reads refs: in process, or through git if packed is nil.
 type refs struct {
-	run    *runner
+	run    *gitcmd.Runner
 	head   string // the file of HEAD
 	packed *packedRefs
 }
@@ -32,9 +34,9 @@ func (g refs) resolve(name string) (OID, error) {
 }
 
 func (g refs) askGit(name string) (OID, error) {
-	out, err := g.run.run(context.Background(), call{
-		args: []string{"rev-parse", "-q", "--verify", "--end-of-options", name}, read: true})
-	if exitCode(err) == 1 {
+	out, err := g.run.Run(context.Background(), gitcmd.Call{
+		Args: []string{"rev-parse", "-q", "--verify", "--end-of-options", name}, Read: true})
+	if gitcmd.ExitCode(err) == 1 {
 		return "", fmt.Errorf("%s: %w", name, ErrNoRef)
 	}
 	return OID(strings.TrimSpace(string(out))), err
@@ -45,8 +47,8 @@ func (g refs) readHead() (string, error) {
 	if g.packed != nil {
 		return readSymbolicRef(g.head), nil
 	}
-	out, err := g.run.run(context.Background(), call{args: []string{"symbolic-ref", "-q", "HEAD"}, read: true})
-	if exitCode(err) == 1 {
+	out, err := g.run.Run(context.Background(), gitcmd.Call{Args: []string{"symbolic-ref", "-q", "HEAD"}, Read: true})
+	if gitcmd.ExitCode(err) == 1 {
 		return "", nil
 	}
 	return strings.TrimSpace(string(out)), err
@@ -97,7 +99,7 @@ func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
 		us, told = r.refs.packed.listRefs(folder)
 	}
 	if !told {
-		out, err := r.readGit(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder, "/"))
+		out, err := r.git.Read(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder, "/"))
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +114,7 @@ func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
 // Defaults returns the remotes' default branches as of the clone: each with its full local name, such as
 // refs/heads/main, and its id on the remote.
 func (r *Repo) Defaults(ctx context.Context) ([]RefUpdate, error) {
-	out, err := r.readGit(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/remotes")
+	out, err := r.git.Read(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/remotes")
 	if err != nil {
 		return nil, err
 	}
@@ -136,15 +138,15 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
 	if rev == "HEAD" {
 		oid, err := r.Ref(rev)
 		if errors.Is(err, ErrNoRef) {
-			err = fmt.Errorf("%s: %w; commit something first", r.git.dir, ErrNoCommit)
+			err = fmt.Errorf("%s: %w; commit something first", r.git.Dir, ErrNoCommit)
 		}
 		return oid, err
 	}
-	out, err := r.readGitLine(ctx, "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
+	out, err := r.git.ReadLine(ctx, "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
 	if err == nil {
 		return OID(out), nil
 	}
-	if exitCode(err) < 0 {
+	if gitcmd.ExitCode(err) < 0 {
 		return "", err
 	}
 	return "", fmt.Errorf("%s: %w", rev, ErrNoRef)
@@ -206,7 +208,7 @@ func (u RefUpdate) check() error {
 // explainRefError finds out whether a transaction failed because a ref had moved. It looks at the refs, not at
 // git's messages.
 func (r *Repo) explainRefError(err error, us []RefUpdate) error {
-	if err == nil || exitCode(err) < 0 || Faulty(err) { // a failing disk: git itself may have moved some refs
+	if err == nil || gitcmd.ExitCode(err) < 0 || gitcmd.Faulty(err) { // a failing disk: git itself may have moved some refs
 		return err
 	}
 	for _, u := range us {

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // checkRemote refuses a remote that git would take for an option.
@@ -48,9 +50,9 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 	args := []string{"-c", "maintenance.auto=false", "fetch", "-q", "--no-tags", "--no-prune", "--no-write-fetch-head",
 		"--no-recurse-submodules", "--", remote}
 	args = append(args, refspecs...)
-	_, err := r.git.run(ctx, call{args: args, self: true})
+	_, err := r.git.Run(ctx, gitcmd.Call{Args: args, Self: true})
 	for try := 0; try < fetchRaces && err != nil && strings.Contains(err.Error(), "cannot lock ref"); try++ {
-		_, err = r.git.run(ctx, call{args: args, self: true}) // another fetch of this clone was faster and updated the ref
+		_, err = r.git.Run(ctx, gitcmd.Call{Args: args, Self: true}) // another fetch of this clone was faster and updated the ref
 	}
 	return err
 }
@@ -62,7 +64,7 @@ func (r *Repo) RemoteRef(ctx context.Context, remote, name string) (OID, error) 
 	}
 	ctx, cancel := r.withRemoteTimeout(ctx, remote)
 	defer cancel()
-	out, err := r.git.run(ctx, call{args: []string{"ls-remote", "-q", "--", remote, name}, read: true, self: true})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"ls-remote", "-q", "--", remote, name}, Read: true, Self: true})
 	if err != nil {
 		return "", err
 	}
@@ -98,7 +100,7 @@ func (r *Repo) Push(ctx context.Context, remote string, us ...RefUpdate) error {
 		specs = append(specs, string(u.New)+":"+u.Name)
 	}
 	args = append(append(args, "--", remote), specs...)
-	out, err := r.git.run(ctx, call{args: args, self: true})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Self: true})
 	return readPush(remote, string(out), err, us)
 }
 

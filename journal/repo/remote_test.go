@@ -284,3 +284,14 @@ func TestFetchRace(t *testing.T) {
 		eq(t, "fetched", must[OID](t)(b.Ref("refs/remotes/origin/main")), next)
 	}
 }
+
+func TestPushedToADiskThatIsFull(t *testing.T) {
+	t.Parallel()
+	u := RefUpdate{Name: "refs/heads/main", New: OID("1234567890123456789012345678901234567890")}
+	for why, want := range map[string]bool{"unpacker error": true, "unable to migrate objects to permanent storage": true, "pre-receive hook declined": false} {
+		err := readPush("origin", "!\t1234:refs/heads/main\t[remote rejected] ("+why+")\n", errors.New("exit status 1"), []RefUpdate{u})
+		if err == nil || errors.Is(err, ErrRejected) || strings.Contains(err.Error(), "see to its disk") != want {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}

@@ -51,6 +51,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // OID is an object id in lower-case hex; "" means absent (in RefUpdate, an Old of "" creates and a New of ""
@@ -105,6 +107,10 @@ var (
 	ErrConflict  = errors.New("merge conflict")
 )
 
+// Faulty reports whether err is the fault of a disk that is full, read-only or failing, so that the same operation
+// would succeed with a working disk.
+func Faulty(err error) bool { return gitcmd.Faulty(err) }
+
 // Repo is one repository and the work tree it was opened from. Methods may be
 // called from several goroutines.
 type Repo struct {
@@ -114,7 +120,7 @@ type Repo struct {
 	prefix   string // the directory Open was given, relative to root and slash-separated; "" at the top
 	format   string // of object ids
 	extended bool   // it has extensions of the repository format
-	git      *runner
+	git      *gitcmd.Runner
 	objs     store
 	refs     refs
 	updates  *refUpdater

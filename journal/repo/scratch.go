@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/gofrs/flock"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Scratch is a throw-away repository in which a session may change anything:
@@ -220,20 +222,20 @@ func isInPlace(lock *flock.Flock) bool {
 
 // checkOut makes the work tree's repository and checks out the base.
 func (s *Scratch) checkOut(ctx context.Context, who Signature) error {
-	g := newHardenedRunner(s.r.git, s.Tree())
+	g := s.r.git.Hardened(s.Tree())
 	format := "--object-format=sha1"
 	if len(s.base) == 64 {
 		format = "--object-format=sha256"
 	}
-	if _, err := g.run(ctx, call{args: []string{"init", "-q", "--template=", format, "-b", "work"}}); err != nil {
+	if _, err := g.Run(ctx, gitcmd.Call{Args: []string{"init", "-q", "--template=", format, "-b", "work"}}); err != nil {
 		return err
 	}
 	if err := s.writeGitFiles(who); err != nil {
 		return err
 	}
-	_, err := g.run(ctx, call{args: []string{"-c", "checkout.workers=0", "-c", "core.hooksPath=" + os.DevNull,
+	_, err := g.Run(ctx, gitcmd.Call{Args: []string{"-c", "checkout.workers=0", "-c", "core.hooksPath=" + os.DevNull,
 		"reset", "-q", "--hard", "--no-recurse-submodules", string(s.base)}})
-	if exitCode(err) > 0 {
+	if gitcmd.ExitCode(err) > 0 {
 		if from := s.r.findPromisor(ctx); from != "" {
 			return fmt.Errorf("%w; this clone is partial and lacks files of the base: run git fetch --refetch --no-filter %s", err, from)
 		}
@@ -243,16 +245,9 @@ func (s *Scratch) checkOut(ctx context.Context, who Signature) error {
 
 // findPromisor returns the remote from which a partial clone gets missing objects, "" for a full clone.
 func (r *Repo) findPromisor(ctx context.Context) string {
-	out, _ := r.readGitLine(ctx, "config", "--name-only", "--get-regexp", `^remote\..*\.promisor$`)
+	out, _ := r.git.ReadLine(ctx, "config", "--name-only", "--get-regexp", `^remote\..*\.promisor$`)
 	name, _, _ := strings.Cut(out, "\n")
 	return strings.TrimSuffix(strings.TrimPrefix(name, "remote."), ".promisor")
-}
-
-// newHardenedRunner returns a runner of git in dir without any configuration, attributes, identity or home.
-func newHardenedRunner(from *runner, dir string) *runner {
-	return &runner{dir: dir, base: append(pickEnv(from.base, []string{"PATH", "TMPDIR", "GIT_EXEC_PATH"}),
-		"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))}
 }
 
 // rawAttributes are the attributes that check out blobs unchanged.

@@ -17,6 +17,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // FileEdit is one file that a change writes or deletes, with its bytes before and after. A nil Before is a new
@@ -365,14 +367,14 @@ func (s *Scratch) askIgnored(ctx context.Context, rules map[string][]byte, paths
 			return nil, err
 		}
 	}
-	g := newHardenedRunner(s.r.git, filepath.Join(dir, "tree"))
-	out, err := g.run(ctx, call{args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, stdin: paths, read: true,
-		env: []string{"GIT_DIR=" + filepath.Join(dir, "git"), "GIT_WORK_TREE=" + filepath.Join(dir, "tree")}})
-	if err != nil && exitCode(err) != 1 {
+	g := s.r.git.Hardened(filepath.Join(dir, "tree"))
+	out, err := g.Run(ctx, gitcmd.Call{Args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, Stdin: paths, Read: true,
+		Env: []string{"GIT_DIR=" + filepath.Join(dir, "git"), "GIT_WORK_TREE=" + filepath.Join(dir, "tree")}})
+	if err != nil && gitcmd.ExitCode(err) != 1 {
 		return nil, err
 	}
 	hit := map[string]bool{}
-	for _, p := range splitNUL(out) {
+	for _, p := range gitcmd.SplitNUL(out) {
 		hit[p] = true
 	}
 	return hit, nil

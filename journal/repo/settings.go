@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // settings are the person's git configuration and the identities that git would use for a commit now. Keys are
@@ -50,30 +51,12 @@ func (r *Repo) askSettings(ctx context.Context) (*settings, error) {
 	r.settings.mu.Lock()
 	defer r.settings.mu.Unlock()
 	at := time.Now().Round(0)
-	out, err := r.git.run(ctx, call{args: []string{"var", "-l"}, read: true, self: true})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"var", "-l"}, Read: true, Self: true})
 	if err != nil {
 		return nil, err
 	}
 	r.settings.last, r.settings.at = parseSettings(string(out)), at
 	return r.settings.last, nil
-}
-
-// baseVar returns a variable of every git's environment.
-func (g *runner) baseVar(name string) string {
-	for _, kv := range g.base {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
-
-// configHome returns the XDG directory of a person's configuration.
-func (g *runner) configHome() string {
-	if dir := g.baseVar("XDG_CONFIG_HOME"); dir != "" {
-		return dir
-	}
-	return filepath.Join(g.baseVar("HOME"), ".config")
 }
 
 // parseSettings reads the output of git var -l: the configuration, then git's variables.
@@ -151,7 +134,7 @@ func (s *settings) isSetByPerson(r *Repo, who string, line Signature) bool {
 		for _, key := range []string{strings.ToLower(who) + "." + part, "user." + part} {
 			told = append(told, s.values[key]...)
 		}
-		for _, kv := range r.git.self {
+		for _, kv := range r.git.Self {
 			if v, ok := strings.CutPrefix(kv, "GIT_"+who+"_"+strings.ToUpper(part)+"="); ok {
 				told = append(told, v)
 			}
@@ -177,15 +160,15 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 
 // strictIdentity asks git for the identity alone, with all of git's checks.
 func (r *Repo) strictIdentity(ctx context.Context) (Signature, error) {
-	out, err := r.git.run(ctx, call{
-		args: []string{"-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"}, read: true, self: true})
-	if err != nil && exitCode(err) < 0 {
+	out, err := r.git.Run(ctx, gitcmd.Call{
+		Args: []string{"-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"}, Read: true, Self: true})
+	if err != nil && gitcmd.ExitCode(err) < 0 {
 		return Signature{}, err
 	}
 	s, perr := parseSignature(strings.TrimSpace(string(out)))
 	if err != nil || perr != nil || s.Name == "" || s.Email == "" {
 		no := errors.New(`git identity: not set; run git config user.name "Your Name" and git config user.email you@example.org`)
-		if ge := (*gitError)(nil); errors.As(err, &ge) && !strings.Contains(ge.stderr, "user.email") {
+		if ge := (*gitcmd.Error)(nil); errors.As(err, &ge) && !strings.Contains(ge.Stderr, "user.email") {
 			no = fmt.Errorf("git identity: %w", err) // git has another reason
 		}
 		return Signature{}, no
@@ -195,8 +178,8 @@ func (r *Repo) strictIdentity(ctx context.Context) (Signature, error) {
 
 // Config reads one git setting, "" if it is not set. Of a key with several values it returns the last.
 func (r *Repo) Config(ctx context.Context, key string) (string, error) {
-	out, err := r.readGit(ctx, "config", "-z", "--get", key)
-	if exitCode(err) == 1 {
+	out, err := r.git.Read(ctx, "config", "-z", "--get", key)
+	if gitcmd.ExitCode(err) == 1 {
 		return "", nil
 	}
 	return strings.TrimSuffix(string(out), "\x00"), err
@@ -204,6 +187,6 @@ func (r *Repo) Config(ctx context.Context, key string) (string, error) {
 
 // Version returns the version of git, such as "2.43.0".
 func (r *Repo) Version(ctx context.Context) (string, error) {
-	out, err := r.readGitLine(ctx, "version")
+	out, err := r.git.ReadLine(ctx, "version")
 	return strings.TrimPrefix(out, "git version "), err
 }

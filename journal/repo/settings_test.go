@@ -43,7 +43,7 @@ func TestIdentityIsTheOneThatIsSet(t *testing.T) {
 	git(t, r.Root(), "config", "user.email", "")
 	eq(t, "empty", strings.Contains(ask(), "not set"), true)
 
-	r.git.self = append(r.git.self, "GIT_AUTHOR_EMAIL=eve@example.org", "GIT_AUTHOR_DATE=1700000000 +0230")
+	r.git.Self = append(r.git.Self, "GIT_AUTHOR_EMAIL=eve@example.org", "GIT_AUTHOR_DATE=1700000000 +0230")
 	eq(t, "from the environment", ask(), "Ann Other <eve@example.org>")
 	who, err := r.Identity(t.Context())
 	eq(t, "its date", who.String(), "Ann Other <eve@example.org> 1700000000 +0230")
@@ -59,10 +59,10 @@ func TestIdentityIsTheOneThatIsSet(t *testing.T) {
 func TestACommitIsOfNow(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
-	before := r.git.self
+	before := r.git.Self
 	for _, at := range []int64{1_700_000_000, 1_700_010_000} {
 		now := fmt.Sprintf("DATE=%d +0000", at)
-		r.git.self = append(slices.Clip(before), "GIT_AUTHOR_"+now, "GIT_COMMITTER_"+now)
+		r.git.Self = append(slices.Clip(before), "GIT_AUTHOR_"+now, "GIT_COMMITTER_"+now)
 		tree := must[Commit](t)(r.Commit(base)).Tree
 		oid := must[OID](t)(r.PersonCommit(t.Context(), []OID{base}, tree, changes("k/task.md", now), "decided\n"))
 		c := must[Commit](t)(r.Commit(oid))

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Where core.sharedRepository holds, also by the person's own configuration, objects
@@ -136,7 +138,7 @@ func TestConfiguredHooksInTheCommitWorktree(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := must[[]string](t)(d.personEnv(t.Context()))
-	out := must[[]byte](t)(r.git.run(t.Context(), call{args: []string{"config", "--get-regexp", "^hook"}, dir: d.workDir(), env: env}))
+	out := must[[]byte](t)(r.git.Run(t.Context(), gitcmd.Call{Args: []string{"config", "--get-regexp", "^hook"}, Dir: d.workDir(), Env: env}))
 	eq(t, "hooks", strings.TrimSpace(string(out)), strings.Join([]string{"hook.lint.event pre-commit",
 		"hook.lint.command '" + filepath.Join(r.Root(), "tools/lint") + "' --all", "hook.log.command logger -t git", "hook.log.event post-commit"}, "\n"))
 	if err := d.cleanUp(t.Context()); err != nil {

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // Verify reports whether a commit has a good signature that git trusts, and whose. A commit without a signature is
@@ -58,7 +60,7 @@ func (r *Repo) gradeSignature(ctx context.Context, oid OID, options ...string) (
 		return "", "", "", err
 	}
 	args := append(options, "log", "-1", "--no-show-signature", "--format=%G?%x00%GS%x00%GF", string(oid))
-	out, err := r.git.run(ctx, call{args: args, read: true, self: true})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Read: true, Self: true})
 	if err != nil {
 		return "", "", "", err
 	}

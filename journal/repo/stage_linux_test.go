@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // following is a checkout on its way, its lock not taken.
@@ -27,7 +29,7 @@ func (c *checkout) told(t testing.TB) string {
 	t.Helper()
 	at := func(index string) []string { return []string{"GIT_DIR=" + c.m.GitDir, "GIT_INDEX_FILE=" + index} }
 	run := func(index, in string, args ...string) string {
-		out, err := c.r.git.run(t.Context(), call{args: args, dir: c.m.GitDir, env: at(index), stdin: strings.NewReader(in)})
+		out, err := c.r.git.Run(t.Context(), gitcmd.Call{Args: args, Dir: c.m.GitDir, Env: at(index), Stdin: strings.NewReader(in)})
 		if err != nil {
 			return err.Error()
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // store reads and writes git objects. kind is "blob", "tree", "commit" or "tag". Nobody may change the bytes that get
@@ -126,7 +128,7 @@ func (r *Repo) Know(b []byte) {
 // gitStore reads through one long-lived `git cat-file --batch`, started at the first read, and writes through
 // hash-object.
 type gitStore struct {
-	run   *runner
+	run   *gitcmd.Runner
 	batch *batch
 }
 
@@ -144,8 +146,8 @@ func (s *gitStore) get(oid OID) (string, []byte, error) {
 }
 
 func (s *gitStore) put(kind string, data []byte) (OID, error) {
-	out, err := s.run.run(context.Background(), call{
-		args: []string{"hash-object", "-w", "-t", kind, "--stdin"}, stdin: bytes.NewReader(data)})
+	out, err := s.run.Run(context.Background(), gitcmd.Call{
+		Args: []string{"hash-object", "-w", "-t", kind, "--stdin"}, Stdin: bytes.NewReader(data)})
 	if err != nil {
 		return "", fmt.Errorf("write %s object: %w", kind, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // refUpdater runs ref transactions with a `git update-ref --stdin`, which it keeps running briefly for the next
@@ -17,7 +19,7 @@ import (
 // with odd.
 type refUpdater struct {
 	mu   sync.Mutex
-	run  *runner
+	run  *gitcmd.Runner
 	proc *updateProcess
 }
 
@@ -55,7 +57,7 @@ func (u *refUpdater) runTransaction(ctx context.Context, in string) error {
 func (u *refUpdater) runOnce(ctx context.Context, in string) (asked bool, err error) {
 	p, err := u.start()
 	if err != nil {
-		return false, u.run.explainError(ctx, u.newCall(), err, nil, "")
+		return false, gitcmd.Explain(ctx, u.newCall(), err, "")
 	}
 	stop := context.AfterFunc(ctx, p.terminate)
 	if err = p.send(in, "prepare: ok"); err == nil {
@@ -75,7 +77,7 @@ func (u *refUpdater) runOnce(ctx context.Context, in string) (asked bool, err er
 	case p.said.Len() > 0 && werr != nil, ctx.Err() != nil:
 		err = werr
 	}
-	err = u.run.explainError(ctx, u.newCall(), err, nil, p.said.String())
+	err = gitcmd.Explain(ctx, u.newCall(), err, p.said.String())
 	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signal() == syscall.SIGKILL {
 		err = &killedError{err}
 	}
@@ -90,8 +92,8 @@ func (s *killedError) Unwrap() error { return s.error }
 // updateArgs makes the reflog say that odd moved the branch; the person's git identity is on the line too.
 var updateArgs = []string{"update-ref", "-m", "odd", "-z", "--stdin"}
 
-func (u *refUpdater) newCall() call {
-	return call{args: updateArgs, env: pickEnv(u.run.self, []string{"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"})}
+func (u *refUpdater) newCall() gitcmd.Call {
+	return gitcmd.Call{Args: updateArgs, Env: gitcmd.PickEnv(u.run.Self, []string{"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"})}
 }
 
 // start returns the running process, or starts one.
@@ -99,7 +101,7 @@ func (u *refUpdater) start() (*updateProcess, error) {
 	if u.proc != nil {
 		return u.proc, nil
 	}
-	p := &updateProcess{cmd: u.run.newCommand(context.Background(), u.newCall()), said: &strings.Builder{}, gone: make(chan struct{})}
+	p := &updateProcess{cmd: u.run.Command(context.Background(), u.newCall()), said: &strings.Builder{}, gone: make(chan struct{})}
 	p.cmd.Stderr = p.said
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

@@ -50,7 +50,7 @@ func TestUpdatesLiveOn(t *testing.T) {
 func TestReflog(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a", "1\n")
-	r.git.self = append(r.git.self, "GIT_COMMITTER_NAME=Eve", "GIT_COMMITTER_EMAIL=eve@example.org")
+	r.git.Self = append(r.git.Self, "GIT_COMMITTER_NAME=Eve", "GIT_COMMITTER_EMAIL=eve@example.org")
 	next := must[OID](t)(r.Make(t.Context(), []OID{base}, changes("a", "2\n"), Signature{Name: "a", Email: "a@x", When: time.Unix(1_700_000_000, 0)}, "next"))
 	if err := r.Update(t.Context(), RefUpdate{"refs/heads/main", base, next}); err != nil {
 		t.Fatal(err)

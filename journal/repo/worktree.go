@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
 // errBare means that an operation needs a work tree and the repository is bare.
@@ -23,12 +25,12 @@ func (r *Repo) Dirty(ctx context.Context, paths ...string) ([]string, error) {
 	for _, p := range paths {
 		args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	out, err := r.readGit(ctx, args...)
+	out, err := r.git.Read(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
 	var dirty []string
-	for _, f := range splitNUL(out) {
+	for _, f := range gitcmd.SplitNUL(out) {
 		if len(f) > 3 {
 			dirty = append(dirty, strings.TrimSuffix(f[3:], "/"))
 		}
@@ -42,8 +44,8 @@ func (r *Repo) WorkFiles(ctx context.Context) ([]string, error) {
 	if r.root == "" {
 		return nil, nil
 	}
-	out, err := r.readGit(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ":(top)")
-	return splitNUL(out), err
+	out, err := r.git.Read(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ":(top)")
+	return gitcmd.SplitNUL(out), err
 }
 
 // Unmerged lists the paths with merge conflicts, sorted, relative to the work tree's top; none if git cannot tell.
@@ -51,9 +53,9 @@ func (r *Repo) Unmerged(ctx context.Context) []string {
 	if r.root == "" {
 		return nil
 	}
-	out, _ := r.readGit(ctx, "ls-files", "--unmerged", "-z", "--", ":(top)")
+	out, _ := r.git.Read(ctx, "ls-files", "--unmerged", "-z", "--", ":(top)")
 	var paths []string
-	for _, f := range splitNUL(out) {
+	for _, f := range gitcmd.SplitNUL(out) {
 		if _, p, ok := strings.Cut(f, "\t"); ok {
 			paths = append(paths, p)
 		}
@@ -64,8 +66,8 @@ func (r *Repo) Unmerged(ctx context.Context) []string {
 // MergesByUnion reports for each path whether .gitattributes gives it merge=union, by which git keeps the lines of
 // both sides.
 func (r *Repo) MergesByUnion(ctx context.Context, paths ...string) ([]bool, error) {
-	out, err := r.readGit(ctx, append([]string{"check-attr", "-z", "merge", "--"}, paths...)...)
-	told := splitNUL(out) // for each path: path, "merge", value
+	out, err := r.git.Read(ctx, append([]string{"check-attr", "-z", "merge", "--"}, paths...)...)
+	told := gitcmd.SplitNUL(out) // for each path: path, "merge", value
 	if err == nil && len(told) != 3*len(paths) {
 		err = fmt.Errorf("git check-attr: %d words of %d paths", len(told), len(paths))
 	}
@@ -80,13 +82,13 @@ func (r *Repo) MergesByUnion(ctx context.Context, paths ...string) ([]bool, erro
 // that says so, as git check-ignore names them. Files that git tracks count too: whoever
 // adds another beside them is surprised.
 func (r *Repo) Ignored(ctx context.Context, paths ...string) (map[string]string, error) {
-	out, err := r.git.run(ctx, call{args: []string{"check-ignore", "-z", "-v", "--no-index", "--stdin"}, read: true,
-		stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")})
-	if err != nil && exitCode(err) != 1 { // 1: none is ignored
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"check-ignore", "-z", "-v", "--no-index", "--stdin"}, Read: true,
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")})
+	if err != nil && gitcmd.ExitCode(err) != 1 { // 1: none is ignored
 		return nil, err
 	}
 	by := map[string]string{}
-	for row := range slices.Chunk(splitNUL(out), 4) { // source, line, pattern, path
+	for row := range slices.Chunk(gitcmd.SplitNUL(out), 4) { // source, line, pattern, path
 		if len(row) == 4 && !strings.HasPrefix(row[2], "!") {
 			by[row[3]] = fmt.Sprintf("%s:%s: %s", row[0], row[1], row[2])
 		}
@@ -109,8 +111,8 @@ func (r *Repo) Stage(ctx context.Context, paths ...string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	_, err := r.git.run(ctx, call{args: []string{"update-index", "--add", "--remove", "-z", "--stdin"},
-		stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")})
+	_, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"update-index", "--add", "--remove", "-z", "--stdin"},
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")})
 	if err != nil && strings.Contains(err.Error(), "index.lock': File exists") {
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	}

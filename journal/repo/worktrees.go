@@ -64,7 +64,7 @@ func (r *Repo) runWorktreeList(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 		defer lock.Unlock()
-		return r.readGit(ctx, "worktree", "list", "--porcelain", "-z")
+		return r.git.Read(ctx, "worktree", "list", "--porcelain", "-z")
 	}
 	out, err := list()
 	if err == nil {

@@ -1,4 +1,4 @@
-package repo
+package gitcmd
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ func Faulty(err error) bool {
 	}
 	text := strings.ToLower(err.Error())
 	says := func(s string) bool { return strings.Contains(text, s) }
-	if errors.As(err, new(*gitError)) && slices.ContainsFunc(gitCannotWrite, says) {
+	if errors.As(err, new(*Error)) && slices.ContainsFunc(gitCannotWrite, says) {
 		return true
 	}
 	return slices.ContainsFunc(diskFaults, func(e syscall.Errno) bool {
