@@ -54,6 +54,9 @@ var below = map[string][]string{
 	"journal/refusal":             {},
 	"journal/repo":                {"journal/refusal", "journal/repo/*"},
 	"journal/repo/gitcmd":         {},
+	"journal/repo/mmap":           {},
+	"journal/repo/object":         {"journal/repo/gitcmd", "journal/repo/mmap"},
+	"journal/repo/repotest":       {},
 	"reconcile":                   {"okf"},
 	"reconcile/secrets":           {},
 	"reconcile/policy":            {"reconcile/secrets"},
@@ -92,7 +95,7 @@ var below = map[string][]string{
 	"board/bench":                 {"board", "board/agent", "board/config", "board/pipeline", "board/risk", "journal/repo", "okf", "persona/session/cage", "persona/session/exec", "reconcile/policy"},
 	"board/pipeline":              {"okf", "reconcile/policy", "reconcile/lint", "reconcile/secrets", "journal/event", "journal/memory", "persona/jsontree"},
 	"board/risk":                  {"board", "board/config", "board/pipeline", "journal/memory", "journal/repo", "okf", "reconcile/policy", "reconcile/lint"},
-	"board/state":                 {"board", "board/failover", "board/gate", "board/pipeline", "journal/event", "journal/memory", "journal/repo", "okf", "persona/session"},
+	"board/state":                 {"board", "board/failover", "board/gate", "board/pipeline", "journal/event", "journal/memory", "journal/repo", "journal/repo/object", "okf", "persona/session"},
 	"board/sense":                 {"board", "okf", "journal/repo", "reconcile/policy", "reconcile/secrets"},
 	"board/overview":              {"board", "board/gate", "board/budget", "board/state", "okf"},
 	"board/review":                {"board", "okf", "reconcile", "journal", "journal/event", "journal/refusal"},
@@ -114,13 +117,13 @@ func verbs(others ...string) []string {
 
 // only says who alone may import a package from elsewhere.
 var only = map[string][]string{
-	"github.com/go-git/go-git/v5":                {"journal/repo"},
-	"os/exec":                                    {"journal/repo", "journal/repo/gitcmd", "persona/session/cage"},
+	"github.com/go-git/go-git/v5":                {"journal/repo", "journal/repo/object"},
+	"os/exec":                                    {"journal/repo", "journal/repo/gitcmd", "journal/repo/object", "journal/repo/repotest", "persona/session/cage"},
 	"github.com/urfave/cli/v2":                   {"cmd", "cmd/internal/*"},
-	"github.com/google/go-cmp":                   {},
+	"github.com/google/go-cmp":                   {"journal/repo/repotest"},
 	"github.com/rogpeppe/go-internal/testscript": {},
 	"pgregory.net/rapid":                         {},
-	"testing":                                    {"okf/okftest", "persona/session/sessiontest"},
+	"testing":                                    {"journal/repo/repotest", "okf/okftest", "persona/session/sessiontest"},
 	"net/http":                                   {"persona/session/endpoint", "persona/session/modeltest", "persona/session/servers", "persona/session/toolbox", "persona/mcp", "board/site"},
 	"github.com/anthropics/anthropic-sdk-go":     {"persona/session/anthropic"},
 	"github.com/coder/acp-go-sdk":                {"persona/session/acp", "persona/session/agenttest"},
@@ -270,7 +273,7 @@ func TestImportTableBites(t *testing.T) {
 	if _, ok := row("util"); ok {
 		t.Error(`row("util") is there; an unknown package must have none`)
 	}
-	if who, ok := restricted("github.com/go-git/go-git/v5/plumbing"); !ok || !slices.Equal(who, []string{"journal/repo"}) {
+	if who, ok := restricted("github.com/go-git/go-git/v5/plumbing"); !ok || !slices.Equal(who, []string{"journal/repo", "journal/repo/object"}) {
 		t.Errorf("restricted(go-git sub-package) = %q, %v", who, ok)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/journal/repo/object"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -160,7 +161,7 @@ func (f *folding) listEntries() ([]entry, error) {
 		if e.IsDir() || path.Ext(e.Name()) != ".jsonl" {
 			continue
 		}
-		id, err := repo.EntryID(e)
+		id, err := object.EntryID(e)
 		if err != nil {
 			return nil, err
 		}

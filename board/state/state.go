@@ -85,6 +85,7 @@ import (
 	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/journal/repo/object"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -177,7 +178,7 @@ func (s *State) readMonths() ([]*month, error) {
 
 // readMonth returns the fold of one folder of the ledger.
 func (s *State) readMonth(d fs.DirEntry, known []*month) (*month, error) {
-	id, err := repo.EntryID(d)
+	id, err := object.EntryID(d)
 	if err != nil {
 		return nil, err
 	}

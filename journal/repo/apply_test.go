@@ -8,17 +8,20 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/object"
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // theChange is a change of several files of board, of which one is made executable.
 func theChange() []FileEdit {
 	return []FileEdit{
-		{Path: "k/task.md", Before: []byte("state: ready\n"), After: []byte("state: done\n"), OldMode: modeFile, NewMode: modeFile},
-		{Path: "k/old.md", Before: []byte("old\n"), OldMode: modeFile},
-		{Path: "k/old.md/now/a/folder", After: []byte("x\n"), NewMode: modeFile},
-		{Path: "tools/run", After: []byte("#!/bin/sh\n"), NewMode: modeExec},
-		{Path: "staged", Before: []byte("1\n"), After: []byte("1\n"), OldMode: modeFile, NewMode: modeExec},
-		{Path: "empty", After: []byte{}, NewMode: modeFile},
+		{Path: "k/task.md", Before: []byte("state: ready\n"), After: []byte("state: done\n"), OldMode: object.ModeFile, NewMode: object.ModeFile},
+		{Path: "k/old.md", Before: []byte("old\n"), OldMode: object.ModeFile},
+		{Path: "k/old.md/now/a/folder", After: []byte("x\n"), NewMode: object.ModeFile},
+		{Path: "tools/run", After: []byte("#!/bin/sh\n"), NewMode: object.ModeExec},
+		{Path: "staged", Before: []byte("1\n"), After: []byte("1\n"), OldMode: object.ModeFile, NewMode: object.ModeExec},
+		{Path: "empty", After: []byte{}, NewMode: object.ModeFile},
 	}
 }
 
@@ -50,17 +53,17 @@ func TestApply(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
 	before, files, index := person(t, r.Root()), work(t, r), stat(t, r)
-	next := must[OID](t)(landing(base).apply(context.Background(), r))
-	eq(t, "ref", must[OID](t)(r.Ref("refs/heads/odd/review/t.1")), next)
-	eq(t, "raw", git(t, r.Root(), "diff-tree", "--no-commit-id", "-r", "--format=", "--abbrev=4", "--name-status", string(next)),
+	next := repotest.Must[OID](t)(landing(base).apply(context.Background(), r))
+	repotest.Eq(t, "ref", repotest.Must[OID](t)(r.Ref("refs/heads/odd/review/t.1")), next)
+	repotest.Eq(t, "raw", repotest.Git(t, r.Root(), "diff-tree", "--no-commit-id", "-r", "--format=", "--abbrev=4", "--name-status", string(next)),
 		"A\tempty\nD\tk/old.md\nA\tk/old.md/now/a/folder\nM\tk/task.md\nM\tstaged\nA\ttools/run")
-	eq(t, "executable", git(t, r.Root(), "ls-tree", "-r", "--format=%(objectmode) %(path)", string(next), "staged", "tools/run", "empty"),
+	repotest.Eq(t, "executable", repotest.Git(t, r.Root(), "ls-tree", "-r", "--format=%(objectmode) %(path)", string(next), "staged", "tools/run", "empty"),
 		"100644 empty\n100755 staged\n100755 tools/run")
-	eq(t, "trailer", git(t, r.Root(), "log", "-1", "--format=%an %cn %(trailers:key=Odd-Task,valueonly,separator=)", string(next)), "odd-agent odd-agent t")
-	eq(t, "the person's edits", person(t, r.Root()), before)
-	eq(t, "work tree", work(t, r), files)
-	eq(t, "index and HEAD", stat(t, r), index)
-	git(t, r.Root(), "fsck", "--strict")
+	repotest.Eq(t, "trailer", repotest.Git(t, r.Root(), "log", "-1", "--format=%an %cn %(trailers:key=Odd-Task,valueonly,separator=)", string(next)), "odd-agent odd-agent t")
+	repotest.Eq(t, "the person's edits", person(t, r.Root()), before)
+	repotest.Eq(t, "work tree", work(t, r), files)
+	repotest.Eq(t, "index and HEAD", stat(t, r), index)
+	repotest.Git(t, r.Root(), "fsck", "--strict")
 }
 
 // work is every file outside .git.
@@ -84,7 +87,7 @@ func TestApplyLosesARace(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
 	l := landing(base)
-	first := must[OID](t)(l.apply(context.Background(), r))
+	first := repotest.Must[OID](t)(l.apply(context.Background(), r))
 	_, err := l.apply(context.Background(), r)
 	if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), string(first[:12])) {
 		t.Errorf("created meanwhile: %v", err)
@@ -94,15 +97,15 @@ func TestApplyLosesARace(t *testing.T) {
 	if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), string(first[:12])) || !strings.Contains(err.Error(), string(base[:12])) {
 		t.Errorf("moved meanwhile, want both commits named: %v", err)
 	}
-	eq(t, "ref", must[OID](t)(r.Ref(l.Ref)), first)
+	repotest.Eq(t, "ref", repotest.Must[OID](t)(r.Ref(l.Ref)), first)
 }
 
 func TestApplyRefuses(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
 	ctx := context.Background()
-	moved := must[OID](t)(r.Make(ctx, []OID{base}, changes("k/task.md", "state: blocked\n", "tools/run", "theirs"), agent, "m"))
-	same := must[OID](t)(r.Make(ctx, []OID{base}, changes("other", "x"), agent, "m"))
+	moved := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, changes("k/task.md", "state: blocked\n", "tools/run", "theirs"), agent, "m"))
+	same := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, changes("other", "x"), agent, "m"))
 	if _, err := r.MakeEdits(ctx, []OID{same}, theChange(), agent, "m"); err != nil {
 		t.Errorf("a neighbour moved: %v", err)
 	}
@@ -123,16 +126,16 @@ func TestApplyRefuses(t *testing.T) {
 	}{
 		"stale":          {moved, theChange(), "k/task.md: changed since"},
 		"every stale":    {moved, theChange(), "tools/run: changed since"},
-		"gone":           {base, []FileEdit{file("nowhere", "x", "y", modeFile, modeFile)}, "nowhere: changed since"},
-		"mode moved":     {base, []FileEdit{file("staged", "1\n", "2\n", modeExec, modeExec)}, "staged: changed since"},
-		"twice":          {base, []FileEdit{file("a", "", "x", "", modeFile), file("a", "", "y", "", modeFile)}, "a: changed twice"},
-		"link":           {base, []FileEdit{file("a", "", "x", "", modeLink)}, "does not go with"},
+		"gone":           {base, []FileEdit{file("nowhere", "x", "y", object.ModeFile, object.ModeFile)}, "nowhere: changed since"},
+		"mode moved":     {base, []FileEdit{file("staged", "1\n", "2\n", object.ModeExec, object.ModeExec)}, "staged: changed since"},
+		"twice":          {base, []FileEdit{file("a", "", "x", "", object.ModeFile), file("a", "", "y", "", object.ModeFile)}, "a: changed twice"},
+		"link":           {base, []FileEdit{file("a", "", "x", "", object.ModeLink)}, "does not go with"},
 		"no mode":        {base, []FileEdit{{Path: "a", After: []byte("x")}}, "does not go with"},
-		"mode of none":   {base, []FileEdit{{Path: "a", NewMode: modeFile}}, "does not go with"},
-		"path":           {base, []FileEdit{file("../a", "", "x", "", modeFile)}, "inside the repository"},
-		"git":            {base, []FileEdit{file(".git/hooks/pre-commit", "", "x", "", modeExec)}, "git's own directory"},
-		"over a folder":  {base, []FileEdit{file("k", "", "x", "", modeFile)}, "is a folder"},
-		"below a file":   {base, []FileEdit{file("staged/x", "", "x", "", modeFile)}, "is a file"},
+		"mode of none":   {base, []FileEdit{{Path: "a", NewMode: object.ModeFile}}, "does not go with"},
+		"path":           {base, []FileEdit{file("../a", "", "x", "", object.ModeFile)}, "inside the repository"},
+		"git":            {base, []FileEdit{file(".git/hooks/pre-commit", "", "x", "", object.ModeExec)}, "git's own directory"},
+		"over a folder":  {base, []FileEdit{file("k", "", "x", "", object.ModeFile)}, "is a folder"},
+		"below a file":   {base, []FileEdit{file("staged/x", "", "x", "", object.ModeFile)}, "is a file"},
 		"no such parent": {OID(strings.Repeat("1", 40)), theChange(), "1111"},
 	} {
 		l := landing(tc.on)
@@ -154,8 +157,8 @@ func TestApplyRefuses(t *testing.T) {
 func TestMakeSwapsFileAndFolder(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a/b", "1", "c", "2")
-	next := must[OID](t)(r.Make(context.Background(), []OID{base}, Changes{"a/b": nil, "a": []byte("file"), "c": nil, "c/d": []byte("3")}, agent, "m"))
-	eq(t, "tree", git(t, r.Root(), "ls-tree", "-r", "--name-only", string(next)), "a\nc/d")
+	next := repotest.Must[OID](t)(r.Make(context.Background(), []OID{base}, Changes{"a/b": nil, "a": []byte("file"), "c": nil, "c/d": []byte("3")}, agent, "m"))
+	repotest.Eq(t, "tree", repotest.Git(t, r.Root(), "ls-tree", "-r", "--name-only", string(next)), "a\nc/d")
 }
 
 // applyInChild applies the change in dir and tells its steps.
@@ -205,13 +208,13 @@ func TestApplySIGKILL(t *testing.T) {
 			}
 			cmd.Process.Kill()
 			cmd.Wait()
-			eq(t, fmt.Sprintf("kept at %d", k), must[[]string](t)(r.Recover(context.Background())), nil)
-			git(t, r.Root(), "fsck", "--strict")
+			repotest.Eq(t, fmt.Sprintf("kept at %d", k), repotest.Must[[]string](t)(r.Recover(context.Background())), nil)
+			repotest.Git(t, r.Root(), "fsck", "--strict")
 			name := "refs/heads/odd/review/t.1"
 			if at == "main" {
 				name = "refs/heads/main"
 			} else {
-				eq(t, fmt.Sprintf("%s, step %d", at, k), person(t, r.Root()), before)
+				repotest.Eq(t, fmt.Sprintf("%s, step %d", at, k), person(t, r.Root()), before)
 			}
 			now, err := r.Ref(name)
 			if at == "branch" && errors.Is(err, ErrNoRef) || at == "main" && now == base {
@@ -220,8 +223,8 @@ func TestApplySIGKILL(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			eq(t, "the whole change", len(must[[]Change](t)(r.Diff(context.Background(), base, now))) >= 3, true)
-			eq(t, "its parent", must[Commit](t)(r.Commit(now)).Parents, []OID{base})
+			repotest.Eq(t, "the whole change", len(repotest.Must[[]Change](t)(r.Diff(context.Background(), base, now))) >= 3, true)
+			repotest.Eq(t, "its parent", repotest.Must[Commit](t)(r.Commit(now)).Parents, []OID{base})
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 const attributesFile = ".gitattributes"
@@ -165,7 +166,7 @@ func (r *Repo) readCommittedAttributes(tree OID, ch Changes) map[string][]byte {
 			return b, nil
 		}
 		oid, mode, err := r.Find(tree, name)
-		if err != nil || !fileMode(mode).IsRegular() || oid == "" {
+		if err != nil || !object.FileMode(mode).IsRegular() || oid == "" {
 			return nil, err
 		}
 		return r.Blob(oid)

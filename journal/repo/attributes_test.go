@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/odd-cli/odd/journal/refusal"
+	"github.com/odd-cli/odd/journal/repo/object"
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // Whatever git would store as other bytes is refused, with the line that says so,
@@ -16,16 +18,16 @@ import (
 func TestConverted(t *testing.T) {
 	task := func(text string) Changes { return Changes{"k/tasks/a.md": []byte(text)} }
 	repoFile := func(name, text string) func(testing.TB, *Repo) {
-		return func(t testing.TB, r *Repo) { write(t, r.Root(), name, text) }
+		return func(t testing.TB, r *Repo) { repotest.Write(t, r.Root(), name, text) }
 	}
 	set := func(args ...string) func(testing.TB, *Repo) {
-		return func(t testing.TB, r *Repo) { git(t, r.Root(), append([]string{"config"}, args...)...) }
+		return func(t testing.TB, r *Repo) { repotest.Git(t, r.Root(), append([]string{"config"}, args...)...) }
 	}
 	committed := func(text string) func(testing.TB, *Repo) {
 		return func(t testing.TB, r *Repo) {
-			write(t, r.Root(), ".gitattributes", text)
-			git(t, r.Root(), "add", ".")
-			git(t, r.Root(), "commit", "-qm", "attributes")
+			repotest.Write(t, r.Root(), ".gitattributes", text)
+			repotest.Git(t, r.Root(), "add", ".")
+			repotest.Git(t, r.Root(), "commit", "-qm", "attributes")
 			if err := os.Remove(filepath.Join(r.Root(), ".gitattributes")); err != nil { // the commit's own count without a work tree's
 				t.Fatal(err)
 			}
@@ -78,13 +80,13 @@ func TestConverted(t *testing.T) {
 			r, _ := fresh(t, "x", "1\n")
 			c.lay(t, r)
 			r = open(t, r.Root())
-			base := OID(git(t, r.Root(), "rev-parse", "HEAD"))
-			tree := OID(git(t, r.Root(), "rev-parse", "HEAD^{tree}"))
-			before := git(t, r.Root(), "count-objects")
+			base := OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
+			tree := OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD^{tree}"))
+			before := repotest.Git(t, r.Root(), "count-objects")
 			var edits []FileEdit
 			for p, b := range c.ch {
 				if b != nil {
-					edits = append(edits, FileEdit{Path: p, After: b, NewMode: modeFile})
+					edits = append(edits, FileEdit{Path: p, After: b, NewMode: object.ModeFile})
 				}
 			}
 			for how, commit := range map[string]func() (OID, error){
@@ -104,7 +106,7 @@ func TestConverted(t *testing.T) {
 				if !errors.As(err, &no) || no.Code != "converted" || !strings.Contains(no.Text, c.want) || oid != "" {
 					t.Errorf("%s: got %v, want a refusal with %q", how, err, c.want)
 				}
-				if now := git(t, r.Root(), "count-objects"); now != before {
+				if now := repotest.Git(t, r.Root(), "count-objects"); now != before {
 					t.Errorf("%s: refused, and objects were written: %s, before %s", how, now, before)
 				}
 			}
@@ -116,11 +118,11 @@ func TestConverted(t *testing.T) {
 				if b == nil {
 					continue
 				}
-				write(t, r.Root(), p, string(b))
+				repotest.Write(t, r.Root(), p, string(b))
 				got, _ := r.Make(t.Context(), []OID{base}, c.ch, agent, "m")
-				git(t, r.Root(), "read-tree", string(got))
-				git(t, r.Root(), "add", "-A")
-				if is, was := git(t, r.Root(), "rev-parse", ":"+p), git(t, r.Root(), "rev-parse", string(got)+":"+p); is != was {
+				repotest.Git(t, r.Root(), "read-tree", string(got))
+				repotest.Git(t, r.Root(), "add", "-A")
+				if is, was := repotest.Git(t, r.Root(), "rev-parse", ":"+p), repotest.Git(t, r.Root(), "rev-parse", string(got)+":"+p); is != was {
 					t.Errorf("%s: git stores %s, odd stored %s", p, is, was)
 				}
 			}
@@ -159,14 +161,14 @@ func TestConvertedWayOut(t *testing.T) {
 	} {
 		r, base := fresh(t, "x", "1\n")
 		at := path.Join(c.in, ".gitattributes")
-		write(t, r.Root(), at, c.line+"\n")
+		repotest.Write(t, r.Root(), at, c.line+"\n")
 		refused := func() []Converted {
-			return must[[]Converted](t)(r.Converted(t.Context(), base, Changes{c.p: []byte("a\n")}))
+			return repotest.Must[[]Converted](t)(r.Converted(t.Context(), base, Changes{c.p: []byte("a\n")}))
 		}
 		if got := refused(); len(got) != 1 || !strings.Contains(got[0].Error(), "add the line "+c.want+" at the end of "+at) {
 			t.Errorf("%s: %v does not advise %s", c.line, got, c.want)
 		}
-		write(t, r.Root(), at, c.line+"\n"+c.want+"\n")
+		repotest.Write(t, r.Root(), at, c.line+"\n"+c.want+"\n")
 		if left := refused(); len(left) > 0 {
 			t.Errorf("%s: with the advice: %v", c.line, left)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // tenThousand is a repository of 10,000 files in 100 folders.
@@ -55,7 +57,7 @@ func BenchmarkTreeReadOneByOne(b *testing.B) { benchTree(b, false) }
 
 func benchTree(b *testing.B, many bool) {
 	r, at := tenThousand(b)
-	git(b, r.Root(), "gc", "-q")
+	repotest.Git(b, r.Root(), "gc", "-q")
 	for b.Loop() {
 		f, err := r.Tree(at)
 		if err != nil {

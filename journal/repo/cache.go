@@ -26,7 +26,7 @@ const abandonedAfter = 10 * time.Minute
 // or damaged, so its reader must check it. Callers must not change the bytes: they may be mapped from the file,
 // which stays as it is because odd never writes a cache file in place.
 func (r *Repo) Cached(name string) []byte {
-	b, err := r.mapped.readFile(r.oddDir("cache", name))
+	b, err := r.mapped.Read(r.oddDir("cache", name))
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 func TestCacheKeepsAFew(t *testing.T) {
@@ -137,9 +139,9 @@ func TestLiveIsWholeOrGone(t *testing.T) {
 // A room stays while it is small and somebody writes to it.
 func TestClearRoom(t *testing.T) {
 	t.Parallel()
-	r := must[*Repo](t)(Init(t.Context(), t.TempDir(), os.Environ()))
+	r := repotest.Must[*Repo](t)(Init(t.Context(), t.TempDir(), os.Environ()))
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	eq(t, "no room", must[string](t)(r.ClearRoom("build", 10, now)), "")
+	repotest.Eq(t, "no room", repotest.Must[string](t)(r.ClearRoom("build", 10, now)), "")
 	for _, tt := range []struct {
 		name, text, why string
 		written         time.Time
@@ -148,7 +150,7 @@ func TestClearRoom(t *testing.T) {
 		{"too large", "0123456789a", "it has 0 MB, over the limit of 0 MB", now},
 		{"unused", "0", "nothing was written to it since 2026-03-01", now.Add(-time.Second - 9*time.Hour)},
 	} {
-		dir := must[string](t)(r.Room("build"))
+		dir := repotest.Must[string](t)(r.Room("build"))
 		deep := filepath.Join(dir, "mod")
 		if err := os.MkdirAll(deep, 0o700); err != nil {
 			t.Fatal(err)
@@ -160,7 +162,7 @@ func TestClearRoom(t *testing.T) {
 		if err := errors.Join(os.Chtimes(file, tt.written, tt.written), os.Chmod(deep, 0o500)); err != nil { // as the Go tool leaves modules
 			t.Fatal(err)
 		}
-		eq(t, tt.name, must[string](t)(r.ClearRoom("build", 10, now)), tt.why)
+		repotest.Eq(t, tt.name, repotest.Must[string](t)(r.ClearRoom("build", 10, now)), tt.why)
 		if _, err := os.Stat(file); (err == nil) != (tt.why == "") {
 			t.Errorf("%s: %v", tt.name, err)
 		}

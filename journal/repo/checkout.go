@@ -16,6 +16,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // checkout moves one work tree from the commit Old to New.
@@ -81,7 +82,7 @@ func (c *checkout) writeScratch(ctx context.Context) error {
 	if err := c.copyAttributes(); err != nil {
 		return err
 	}
-	old, err := c.r.treeOrEmpty(c.m.Old)
+	old, err := c.r.TreeOrEmpty(c.m.Old)
 	if err != nil {
 		return err
 	}
@@ -245,7 +246,7 @@ func (c *checkout) placeDeletion(ch Change, s pathState) (why string, err error)
 
 // placeChange moves a file that the commit adds or changes into place; why says what was kept instead.
 func (c *checkout) placeChange(ch Change, s pathState) (why string, err error) {
-	if ch.NewMode == modeRepo && s == stateAbsent { // a submodule nobody has fetched is an empty folder
+	if ch.NewMode == object.ModeRepo && s == stateAbsent { // a submodule nobody has fetched is an empty folder
 		return "", os.MkdirAll(filepath.Join(c.m.Root, ch.Path), 0o777)
 	}
 	src := c.stagedFile(ch.Path)
@@ -347,7 +348,7 @@ func (c *checkout) refreshStats(ctx context.Context) error {
 	}
 	var paths strings.Builder
 	for _, ch := range c.changes {
-		if ch.NewMode != "" && ch.NewMode != modeRepo {
+		if ch.NewMode != "" && ch.NewMode != object.ModeRepo {
 			paths.WriteString(ch.Path + "\x00")
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // The work tree is where git has it, or the repository is refused by the line that
@@ -33,7 +35,7 @@ func TestCoreConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := real(t, t.TempDir())
-			at := must[string](t)(shell(dir, `set -e; git init -q r; git -C r commit -q --allow-empty -m base; `+c.lay+`; pwd`))
+			at := repotest.Must[string](t)(shell(dir, `set -e; git init -q r; git -C r commit -q --allow-empty -m base; `+c.lay+`; pwd`))
 			r, err := Open(strings.TrimSpace(at), os.Environ())
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -48,10 +50,10 @@ func TestCoreConfig(t *testing.T) {
 			if root != "" {
 				root = filepath.Join(dir, root)
 			}
-			eq(t, "root", r.Root(), root)
-			eq(t, "prefix", r.prefix, c.pre)
-			if top, err := tryGit(strings.TrimSpace(at), "rev-parse", "--show-toplevel"); err == nil {
-				eq(t, "git's own answer", top, root)
+			repotest.Eq(t, "root", r.Root(), root)
+			repotest.Eq(t, "prefix", r.prefix, c.pre)
+			if top, err := repotest.TryGit(strings.TrimSpace(at), "rev-parse", "--show-toplevel"); err == nil {
+				repotest.Eq(t, "git's own answer", top, root)
 			}
 			if _, err := r.Resolve(t.Context(), "HEAD"); err != nil {
 				t.Error(err)
@@ -97,21 +99,21 @@ func TestTrusted(t *testing.T) {
 	}
 	conf := filepath.Join(t.TempDir(), "gitconfig")
 	t.Setenv("GIT_CONFIG_GLOBAL", conf)
-	write(t, filepath.Dir(conf), "gitconfig", "[safe]\n\tdirectory = *\n")
+	repotest.Write(t, filepath.Dir(conf), "gitconfig", "[safe]\n\tdirectory = *\n")
 	if _, err := Open(r.Root(), os.Environ()); err != nil {
 		t.Errorf("allowed by the person, and refused: %v", err)
 	}
-	write(t, filepath.Dir(conf), "gitconfig", "[user]\n\tname = Ann\n\temail = ann@example.org\n")
+	repotest.Write(t, filepath.Dir(conf), "gitconfig", "[user]\n\tname = Ann\n\temail = ann@example.org\n")
 	t.Run("by the environment", func(t *testing.T) {
 		for k, v := range map[string]string{"COUNT": "2", "KEY_0": "user.name", "VALUE_0": "Eve", "KEY_1": "Safe.Directory", "VALUE_1": "*"} {
 			t.Setenv("GIT_CONFIG_"+k, v)
 		}
 		allowed := open(t, r.Root())
-		eq(t, "who", must[Signature](t)(allowed.Identity(t.Context())).Name, "Ann")
-		base := must[OID](t)(allowed.Ref("HEAD"))
+		repotest.Eq(t, "who", repotest.Must[Signature](t)(allowed.Identity(t.Context())).Name, "Ann")
+		base := repotest.Must[OID](t)(allowed.Ref("HEAD"))
 		hook(t, r.Root()+"/.git/hooks", "pre-commit", "exit 0\n")
-		tree := must[OID](t)(allowed.TreeOID(base, ""))
-		must[OID](t)(allowed.PersonCommit(t.Context(), []OID{base}, tree, changes("a", "2\n"), "in a work tree\n"))
+		tree := repotest.Must[OID](t)(allowed.TreeOID(base, ""))
+		repotest.Must[OID](t)(allowed.PersonCommit(t.Context(), []OID{base}, tree, changes("a", "2\n"), "in a work tree\n"))
 	})
 	t.Run("by sudo", func(t *testing.T) {
 		t.Setenv("SUDO_UID", "12345")
@@ -132,20 +134,20 @@ func TestLinkedHEAD(t *testing.T) {
 	if !ok {
 		t.Fatal(err)
 	}
-	git(t, r.Root(), strings.Fields(way)...)
-	eq(t, "HEAD", must[OID](t)(open(t, r.Root()).Ref("HEAD")), base)
+	repotest.Git(t, r.Root(), strings.Fields(way)...)
+	repotest.Eq(t, "HEAD", repotest.Must[OID](t)(open(t, r.Root()).Ref("HEAD")), base)
 }
 
 // A bare repository that git must be pointed to is, and no repository is found above a ceiling.
 func TestPointedTo(t *testing.T) {
 	r, base := fresh(t, "a/b/c", "1\n")
 	dir := real(t, t.TempDir())
-	git(t, dir, "clone", "-q", "--bare", r.Root(), "b.git")
-	write(t, dir, "gitconfig", "[safe]\n\tbareRepository = explicit\n")
+	repotest.Git(t, dir, "clone", "-q", "--bare", r.Root(), "b.git")
+	repotest.Write(t, dir, "gitconfig", "[safe]\n\tbareRepository = explicit\n")
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(dir, "gitconfig"))
 	bare := open(t, filepath.Join(dir, "b.git", "refs"))
-	eq(t, "HEAD", must[OID](t)(bare.Resolve(t.Context(), "HEAD")), base)
-	must[string](t)(bare.HooksDir(t.Context()))
+	repotest.Eq(t, "HEAD", repotest.Must[OID](t)(bare.Resolve(t.Context(), "HEAD")), base)
+	repotest.Must[string](t)(bare.HooksDir(t.Context()))
 
 	below := filepath.Join(real(t, r.Root()), "a", "b")
 	for _, c := range []struct {
@@ -156,10 +158,12 @@ func TestPointedTo(t *testing.T) {
 		if _, err := Open(below, os.Environ()); c.found != (err == nil) || !c.found && !errors.Is(err, ErrNotRepo) {
 			t.Errorf("below ceiling %q: %v", c.ceiling, err)
 		}
-		if _, err := tryGit(below, "rev-parse"); c.found != (err == nil) {
+		if _, err := repotest.TryGit(below, "rev-parse"); c.found != (err == nil) {
 			t.Errorf("git below ceiling %q: %v", c.ceiling, err)
 		}
 	}
 }
 
-func real(t testing.TB, dir string) string { return must[string](t)(filepath.EvalSymlinks(dir)) }
+func real(t testing.TB, dir string) string {
+	return repotest.Must[string](t)(filepath.EvalSymlinks(dir))
+}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // TestFacts walks the places a work tree can be in, each made by git itself.
@@ -21,52 +23,52 @@ func TestFacts(t *testing.T) {
 	}{
 		{"R1 clean", func(*testing.T, string) {}, nil},
 		{"R2 dirty", func(t *testing.T, dir string) {
-			write(t, dir, "a.txt", "A\n", "b.txt", "B\n", "new/x", "x")
-			git(t, dir, "add", "b.txt")
-			git(t, dir, "rm", "-q", "dir/c.txt")
+			repotest.Write(t, dir, "a.txt", "A\n", "b.txt", "B\n", "new/x", "x")
+			repotest.Git(t, dir, "add", "b.txt")
+			repotest.Git(t, dir, "rm", "-q", "dir/c.txt")
 		}, []Altered{{".M", "a.txt", ""}, {"M.", "b.txt", ""}, {"D.", "dir/c.txt", ""}, {"??", "new/x", ""}}},
 		{"R2 the first name keeps its first letter", func(t *testing.T, dir string) {
-			write(t, dir, "a.txt", "A\n")
+			repotest.Write(t, dir, "a.txt", "A\n")
 		}, []Altered{{".M", "a.txt", ""}}},
 		{"R2 ignored is not dirty", func(t *testing.T, dir string) {
-			write(t, dir, ".git/info/exclude", "*.log\n", "x.log", "")
+			repotest.Write(t, dir, ".git/info/exclude", "*.log\n", "x.log", "")
 		}, nil},
 		{"R2 a repository inside", func(t *testing.T, dir string) {
-			write(t, dir, "in/y", "y")
-			git(t, filepath.Join(dir, "in"), "init", "-q")
-			git(t, filepath.Join(dir, "in"), "add", "-A")
-			git(t, filepath.Join(dir, "in"), "commit", "-q", "-m", "in")
+			repotest.Write(t, dir, "in/y", "y")
+			repotest.Git(t, filepath.Join(dir, "in"), "init", "-q")
+			repotest.Git(t, filepath.Join(dir, "in"), "add", "-A")
+			repotest.Git(t, filepath.Join(dir, "in"), "commit", "-q", "-m", "in")
 		}, []Altered{{"??", "in", ""}}},
 		{"R3 staged rename", func(t *testing.T, dir string) {
-			git(t, dir, "mv", "dir/c.txt", "z c.txt")
+			repotest.Git(t, dir, "mv", "dir/c.txt", "z c.txt")
 		}, []Altered{{"R.", "z c.txt", "dir/c.txt"}}},
 		{"R3 renamed and edited", func(t *testing.T, dir string) {
-			git(t, dir, "mv", "dir/c.txt", "c.txt")
-			write(t, dir, "c.txt", strings.Repeat("c\n", 20)+"d\n")
+			repotest.Git(t, dir, "mv", "dir/c.txt", "c.txt")
+			repotest.Write(t, dir, "c.txt", strings.Repeat("c\n", 20)+"d\n")
 		}, []Altered{{"RM", "c.txt", "dir/c.txt"}}},
 		{"R4 UTF-8 name", func(t *testing.T, dir string) {
-			write(t, dir, "ü.txt", "", "雪/“x”.txt", "")
+			repotest.Write(t, dir, "ü.txt", "", "雪/“x”.txt", "")
 		}, []Altered{{"??", "ü.txt", ""}, {"??", "雪/“x”.txt", ""}}},
 		{"R5 name with space, quote and line feed", func(t *testing.T, dir string) {
-			write(t, dir, "to do list.txt", "", "q\"t\n# branch.oid x", "")
+			repotest.Write(t, dir, "to do list.txt", "", "q\"t\n# branch.oid x", "")
 		}, []Altered{{"??", "q\"t\n# branch.oid x", ""}, {"??", "to do list.txt", ""}}},
 		{"R5 unmerged", func(t *testing.T, dir string) {
-			git(t, dir, "checkout", "-q", "-b", "other")
-			write(t, dir, "a.txt", "other\n")
-			git(t, dir, "commit", "-qam", "other")
-			git(t, dir, "checkout", "-q", "main")
-			write(t, dir, "a.txt", "main\n")
-			git(t, dir, "commit", "-qam", "main")
-			if _, err := tryGit(dir, "merge", "-q", "other"); err == nil {
+			repotest.Git(t, dir, "checkout", "-q", "-b", "other")
+			repotest.Write(t, dir, "a.txt", "other\n")
+			repotest.Git(t, dir, "commit", "-qam", "other")
+			repotest.Git(t, dir, "checkout", "-q", "main")
+			repotest.Write(t, dir, "a.txt", "main\n")
+			repotest.Git(t, dir, "commit", "-qam", "main")
+			if _, err := repotest.TryGit(dir, "merge", "-q", "other"); err == nil {
 				t.Fatal("no conflict")
 			}
 		}, []Altered{{"UU", "a.txt", ""}}},
 		{"R5 state left out", func(t *testing.T, dir string) {
-			write(t, dir, ".hestai/sessions/pending/x/handshake.json", "{}", ".hestai/sessionsx", "", "one", "")
+			repotest.Write(t, dir, ".hestai/sessions/pending/x/handshake.json", "{}", ".hestai/sessionsx", "", "one", "")
 		}, []Altered{{"??", ".hestai/sessionsx", ""}, {"??", "one", ""}}},
 		{"R5 renamed into what is left out", func(t *testing.T, dir string) {
-			write(t, dir, ".hestai/sessions/.gitkeep", "")
-			git(t, dir, "mv", "dir/c.txt", ".hestai/sessions/c.txt")
+			repotest.Write(t, dir, ".hestai/sessions/.gitkeep", "")
+			repotest.Git(t, dir, "mv", "dir/c.txt", ".hestai/sessions/c.txt")
 		}, []Altered{{"D.", "dir/c.txt", ""}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,10 +76,10 @@ func TestFacts(t *testing.T) {
 			r, head := fresh(t, base...)
 			c.make(t, r.Root())
 			if c.name == "R5 unmerged" {
-				head = OID(git(t, r.Root(), "rev-parse", "HEAD"))
+				head = OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
 			}
-			got := must[Facts](t)(r.Facts(context.Background(), ".hestai/sessions/", ""))
-			eq(t, "facts", got, Facts{OK: true, Head: string(head), Branch: "main", Files: c.want})
+			got := repotest.Must[Facts](t)(r.Facts(context.Background(), ".hestai/sessions/", ""))
+			repotest.Eq(t, "facts", got, Facts{OK: true, Head: string(head), Branch: "main", Files: c.want})
 		})
 	}
 }
@@ -89,15 +91,15 @@ func TestFactsBranch(t *testing.T) {
 	t.Run("R6 unborn", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		git(t, dir, "init", "-q", "-b", "trunk")
-		write(t, dir, "x", "")
-		eq(t, "facts", must[Facts](t)(open(t, dir).Facts(ctx)), Facts{OK: true, Head: "(initial)", Branch: "trunk", Files: []Altered{{"??", "x", ""}}})
+		repotest.Git(t, dir, "init", "-q", "-b", "trunk")
+		repotest.Write(t, dir, "x", "")
+		repotest.Eq(t, "facts", repotest.Must[Facts](t)(open(t, dir).Facts(ctx)), Facts{OK: true, Head: "(initial)", Branch: "trunk", Files: []Altered{{"??", "x", ""}}})
 	})
 	t.Run("R7 detached", func(t *testing.T) {
 		t.Parallel()
 		r, head := fresh(t, "a", "")
-		git(t, r.Root(), "checkout", "-q", "--detach")
-		eq(t, "facts", must[Facts](t)(r.Facts(ctx)), Facts{OK: true, Head: string(head), Branch: "detached[" + string(head[:8]) + "]"})
+		repotest.Git(t, r.Root(), "checkout", "-q", "--detach")
+		repotest.Eq(t, "facts", repotest.Must[Facts](t)(r.Facts(ctx)), Facts{OK: true, Head: string(head), Branch: "detached[" + string(head[:8]) + "]"})
 	})
 	t.Run("R8 no git", func(t *testing.T) {
 		t.Parallel()
@@ -108,8 +110,8 @@ func TestFactsBranch(t *testing.T) {
 	t.Run("R8 bare", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		git(t, dir, "init", "-q", "--bare")
-		if f, err := must[*Repo](t)(Open(dir, os.Environ())).Facts(ctx); err != nil || f.OK {
+		repotest.Git(t, dir, "init", "-q", "--bare")
+		if f, err := repotest.Must[*Repo](t)(Open(dir, os.Environ())).Facts(ctx); err != nil || f.OK {
 			t.Errorf("%+v, %v", f, err)
 		}
 	})
@@ -126,26 +128,26 @@ func TestFactsBranch(t *testing.T) {
 	t.Run("R9 no upstream", func(t *testing.T) {
 		t.Parallel()
 		r, _ := fresh(t, "a", "")
-		git(t, r.Root(), "checkout", "-q", "-b", "feat/x-y")
-		if f := must[Facts](t)(r.Facts(ctx)); f.Upstream != "" || f.Branch != "feat/x-y" {
+		repotest.Git(t, r.Root(), "checkout", "-q", "-b", "feat/x-y")
+		if f := repotest.Must[Facts](t)(r.Facts(ctx)); f.Upstream != "" || f.Branch != "feat/x-y" {
 			t.Errorf("%+v", f)
 		}
 	})
 	t.Run("R10 ahead and behind", func(t *testing.T) {
 		t.Parallel()
 		a, b, _, _ := clones(t)
-		git(t, b.Root(), "commit", "-q", "--allow-empty", "-m", "theirs")
-		git(t, b.Root(), "push", "-q", "origin", "HEAD")
-		git(t, a.Root(), "fetch", "-q")
-		git(t, a.Root(), "commit", "-q", "--allow-empty", "-m", "mine")
-		git(t, a.Root(), "commit", "-q", "--allow-empty", "-m", "mine too")
-		git(t, a.Root(), "config", "status.aheadBehind", "false")
-		f := must[Facts](t)(a.Facts(ctx))
-		eq(t, "upstream", f.Upstream, "origin/main")
-		eq(t, "ahead, behind", []int{f.Ahead, f.Behind}, []int{2, 1})
-		git(t, a.Root(), "update-ref", "-d", "refs/remotes/origin/main")
-		f = must[Facts](t)(a.Facts(ctx))
-		eq(t, "gone upstream", []any{f.Upstream, f.Ahead, f.Behind}, []any{"origin/main", 0, 0})
+		repotest.Git(t, b.Root(), "commit", "-q", "--allow-empty", "-m", "theirs")
+		repotest.Git(t, b.Root(), "push", "-q", "origin", "HEAD")
+		repotest.Git(t, a.Root(), "fetch", "-q")
+		repotest.Git(t, a.Root(), "commit", "-q", "--allow-empty", "-m", "mine")
+		repotest.Git(t, a.Root(), "commit", "-q", "--allow-empty", "-m", "mine too")
+		repotest.Git(t, a.Root(), "config", "status.aheadBehind", "false")
+		f := repotest.Must[Facts](t)(a.Facts(ctx))
+		repotest.Eq(t, "upstream", f.Upstream, "origin/main")
+		repotest.Eq(t, "ahead, behind", []int{f.Ahead, f.Behind}, []int{2, 1})
+		repotest.Git(t, a.Root(), "update-ref", "-d", "refs/remotes/origin/main")
+		f = repotest.Must[Facts](t)(a.Facts(ctx))
+		repotest.Eq(t, "gone upstream", []any{f.Upstream, f.Ahead, f.Behind}, []any{"origin/main", 0, 0})
 	})
 }
 
@@ -154,34 +156,34 @@ func TestFactsRunsNothing(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t, "a", strings.Repeat("a\n", 20))
 	ran := filepath.Join(t.TempDir(), "ran")
-	write(t, r.Root(), ".git/monitor", "#!/bin/sh\n: >"+ran+"\n")
+	repotest.Write(t, r.Root(), ".git/monitor", "#!/bin/sh\n: >"+ran+"\n")
 	if err := os.Chmod(filepath.Join(r.Root(), ".git/monitor"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, kv := range []string{"core.fsmonitor=.git/monitor", "status.renames=false", "status.showUntrackedFiles=no", "status.branch=false",
 		"status.showStash=true", "core.quotePath=true", "status.relativePaths=true", "color.status=always"} {
 		k, v, _ := strings.Cut(kv, "=")
-		git(t, r.Root(), "config", k, v)
+		repotest.Git(t, r.Root(), "config", k, v)
 	}
-	git(t, r.Root(), "-c", "core.fsmonitor=false", "mv", "a", "z")
-	write(t, r.Root(), "ü", "")
-	index := must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), ".git/index")))
-	f := must[Facts](t)(r.Facts(context.Background()))
-	eq(t, "files", f.Files, []Altered{{"R.", "z", "a"}, {"??", "ü", ""}})
+	repotest.Git(t, r.Root(), "-c", "core.fsmonitor=false", "mv", "a", "z")
+	repotest.Write(t, r.Root(), "ü", "")
+	index := repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), ".git/index")))
+	f := repotest.Must[Facts](t)(r.Facts(context.Background()))
+	repotest.Eq(t, "files", f.Files, []Altered{{"R.", "z", "a"}, {"??", "ü", ""}})
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the repository's monitor ran")
 	}
-	eq(t, "index", must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), ".git/index"))), index)
+	repotest.Eq(t, "index", repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), ".git/index"))), index)
 }
 
 func TestDescends(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r, first := fresh(t, "a", "")
-	git(t, r.Root(), "commit", "-q", "--allow-empty", "-m", "next")
-	next := git(t, r.Root(), "rev-parse", "HEAD")
-	git(t, r.Root(), "commit", "-q", "--allow-empty", "--amend", "-m", "rewritten")
-	other := git(t, r.Root(), "rev-parse", "HEAD")
+	repotest.Git(t, r.Root(), "commit", "-q", "--allow-empty", "-m", "next")
+	next := repotest.Git(t, r.Root(), "rev-parse", "HEAD")
+	repotest.Git(t, r.Root(), "commit", "-q", "--allow-empty", "--amend", "-m", "rewritten")
+	other := repotest.Git(t, r.Root(), "rev-parse", "HEAD")
 	for _, c := range []struct {
 		name, head, from string
 		want             bool
@@ -194,7 +196,7 @@ func TestDescends(t *testing.T) {
 		{"still unborn", Initial, Initial, true},
 		{"unborn again", Initial, next, false},
 	} {
-		if got := must[bool](t)(r.Descends(ctx, c.head, c.from)); got != c.want {
+		if got := repotest.Must[bool](t)(r.Descends(ctx, c.head, c.from)); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

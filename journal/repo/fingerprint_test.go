@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // What makes git run something, or read something else, is told from what a person
@@ -13,7 +15,7 @@ import (
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t, "a.txt", "one\n")
-	git(t, r.Root(), "remote", "add", "origin", "../nowhere")
+	repotest.Git(t, r.Root(), "remote", "add", "origin", "../nowhere")
 	for _, tt := range []struct{ name, do, ground, stand string }{
 		{"a look", "touch a.txt; git status; git log", "", ""},
 		{"a commit, staged and not", "echo x >> a.txt; git commit -qam x; echo y >> a.txt; git add a.txt", "", "refs/heads/main"},
@@ -35,13 +37,13 @@ func TestFingerprint(t *testing.T) {
 		{"the remote", "git remote set-url origin ../elsewhere", "config", ""},
 		{"for one work tree", "echo '[core]' > .git/config.worktree", "config.worktree", ""},
 	} {
-		was := must[Fingerprint](t)(r.Fingerprint())
+		was := repotest.Must[Fingerprint](t)(r.Fingerprint())
 		if out, err := shell(r.Root(), strings.ReplaceAll(tt.do, "git ", "git -c user.name=a -c user.email=a@b ")); err != nil {
 			t.Fatalf("%s: %v\n%s", tt.name, err, out)
 		}
-		ground, stand := must[Fingerprint](t)(r.Fingerprint()).Since(was)
-		eq(t, tt.name+": ground", strings.Join(ground, " "), tt.ground)
-		eq(t, tt.name+": stand", strings.Join(stand, " "), tt.stand)
+		ground, stand := repotest.Must[Fingerprint](t)(r.Fingerprint()).Since(was)
+		repotest.Eq(t, tt.name+": ground", strings.Join(ground, " "), tt.ground)
+		repotest.Eq(t, tt.name+": stand", strings.Join(stand, " "), tt.stand)
 	}
 }
 
@@ -50,10 +52,10 @@ func TestFingerprintShowsARefWithItsTimesPutBack(t *testing.T) {
 	t.Parallel()
 	r, tip := fresh(t, "a.txt", "one\n")
 	const name = "refs/heads/side"
-	git(t, r.Root(), "branch", "side")
-	first := must[Fingerprint](t)(r.Fingerprint())
+	repotest.Git(t, r.Root(), "branch", "side")
+	first := repotest.Must[Fingerprint](t)(r.Fingerprint())
 	file := filepath.Join(r.CommonDir(), name)
-	st := must[os.FileInfo](t)(os.Stat(file))
+	st := repotest.Must[os.FileInfo](t)(os.Stat(file))
 	time.Sleep(20 * time.Millisecond) // the clock of files is coarse
 	if err := os.WriteFile(file, []byte(strings.Repeat("0", len(tip))+"\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -61,7 +63,7 @@ func TestFingerprintShowsARefWithItsTimesPutBack(t *testing.T) {
 	if err := os.Chtimes(file, st.ModTime(), st.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	if _, stand := must[Fingerprint](t)(r.Fingerprint()).Since(first); strings.Join(stand, " ") != name {
+	if _, stand := repotest.Must[Fingerprint](t)(r.Fingerprint()).Since(first); strings.Join(stand, " ") != name {
 		t.Errorf("%q moved, want %s", stand, name)
 	}
 }

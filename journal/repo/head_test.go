@@ -3,23 +3,25 @@ package repo
 import (
 	"errors"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // A branch that is checked out meanwhile is not given the changes of another.
 func TestMoveLooksAtHeadUnderTheLock(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
-	git(t, r.root, "branch", "other")
+	repotest.Git(t, r.root, "branch", "other")
 	before := person(t, r.root)
 	r.step = func(s string) error {
 		if s == "marked" {
-			git(t, r.root, "checkout", "-q", "other")
+			repotest.Git(t, r.root, "checkout", "-q", "other")
 		}
 		return nil
 	}
 	err := r.Move(t.Context(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
-	eq(t, "busy", errors.Is(err, ErrBusy), true)
-	eq(t, "what is theirs", person(t, r.root), before)
+	repotest.Eq(t, "busy", errors.Is(err, ErrBusy), true)
+	repotest.Eq(t, "what is theirs", person(t, r.root), before)
 	quiet(t, r)
 }
 
@@ -29,8 +31,8 @@ func TestMoveFollowsAnotherName(t *testing.T) {
 	for _, ref := range []string{"refs/heads/main", "refs/heads/alias"} {
 		for _, killed := range []string{"", "moved"} {
 			r, base := board(t)
-			git(t, r.root, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
-			git(t, r.root, "checkout", "-q", "alias")
+			repotest.Git(t, r.root, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+			repotest.Git(t, r.root, "checkout", "-q", "alias")
 			before := person(t, r.root)
 			r.step = func(s string) error {
 				if s == killed {
@@ -41,8 +43,8 @@ func TestMoveFollowsAnotherName(t *testing.T) {
 			if err := r.Move(t.Context(), RefUpdate{ref, base, claim(t, r, base)}); (err != nil) != (killed != "") {
 				t.Fatal(err)
 			}
-			must[[]string](t)(open(t, r.root).Recover(t.Context()))
-			eq(t, ref+" killed when "+killed, person(t, r.root), before)
+			repotest.Must[[]string](t)(open(t, r.root).Recover(t.Context()))
+			repotest.Eq(t, ref+" killed when "+killed, person(t, r.root), before)
 			quiet(t, r)
 		}
 	}

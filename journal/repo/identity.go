@@ -9,7 +9,7 @@ import (
 
 // SetIdentity sets user.name and user.email of this repository alone.
 func (r *Repo) SetIdentity(ctx context.Context, name, email string) error {
-	if err := (Signature{Name: name, Email: email, When: time.Unix(0, 0)}).check(); err != nil {
+	if err := (Signature{Name: name, Email: email, When: time.Unix(0, 0)}).Check(); err != nil {
 		return err
 	}
 	r.settings.mu.Lock()

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // moveInChild is the test binary as a process that moves main in dir to refs/odd/next, telling every step on standard output.
@@ -57,7 +59,7 @@ func TestSIGKILL(t *testing.T) {
 		r, base := board(t)
 		before := person(t, r.Root())
 		next := claim(t, r, base)
-		git(t, r.Root(), "update-ref", "refs/odd/next", string(next))
+		repotest.Git(t, r.Root(), "update-ref", "refs/odd/next", string(next))
 		cmd := child(t, r.Root())
 		out, err := cmd.StdoutPipe()
 		if err == nil {
@@ -71,11 +73,11 @@ func TestSIGKILL(t *testing.T) {
 		}
 		cmd.Process.Kill()
 		cmd.Wait()
-		kept := must[[]string](t)(r.Recover(ctx))
-		eq(t, "kept", len(kept), 0)
-		eq(t, fmt.Sprintf("the person's own work after step %d", k), person(t, r.Root()), before)
-		git(t, r.Root(), "fsck", "--strict")
-		if now := must[OID](t)(r.Ref("HEAD")); now != base && now != next {
+		kept := repotest.Must[[]string](t)(r.Recover(ctx))
+		repotest.Eq(t, "kept", len(kept), 0)
+		repotest.Eq(t, fmt.Sprintf("the person's own work after step %d", k), person(t, r.Root()), before)
+		repotest.Git(t, r.Root(), "fsck", "--strict")
+		if now := repotest.Must[OID](t)(r.Ref("HEAD")); now != base && now != next {
 			t.Errorf("head at %s", now)
 		}
 	}
@@ -86,14 +88,14 @@ func TestFullDisk(t *testing.T) {
 	r, base := board(t)
 	before := person(t, r.Root())
 	big := strings.Repeat("a line that is written\n", 20_000)
-	next := must[OID](t)(r.Make(context.Background(), []OID{base}, Changes{"k/a.md": []byte(big), "k/task.md": []byte("new\n")}, agent, "m"))
-	git(t, r.Root(), "update-ref", "refs/odd/next", string(next))
+	next := repotest.Must[OID](t)(r.Make(context.Background(), []OID{base}, Changes{"k/a.md": []byte(big), "k/task.md": []byte("new\n")}, agent, "m"))
+	repotest.Git(t, r.Root(), "update-ref", "refs/odd/next", string(next))
 	out, err := child(t, r.Root(), "ODD_TEST_FSIZE=100000").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "k/a.md") {
 		t.Errorf("no room for a file: %v\n%s", err, out)
 	}
-	eq(t, "ref", must[OID](t)(r.Ref("refs/heads/main")), base)
-	eq(t, "work", person(t, r.Root()), before)
+	repotest.Eq(t, "ref", repotest.Must[OID](t)(r.Ref("refs/heads/main")), base)
+	repotest.Eq(t, "work", person(t, r.Root()), before)
 	quiet(t, r)
 }
 
@@ -122,8 +124,8 @@ func TestMoveRace(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	eq(t, "winners", won, 1)
-	eq(t, "work", person(t, r.Root()), before)
+	repotest.Eq(t, "winners", won, 1)
+	repotest.Eq(t, "work", person(t, r.Root()), before)
 	quiet(t, r)
 }
 

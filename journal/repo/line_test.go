@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // The board's branch moves behind all that it tells of, and the caller's slice is
@@ -29,8 +31,8 @@ func TestTheBranchMovesLast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "order", string(order), "refs/odd/run/a\nrefs/heads/odd/review/a.1\nrefs/heads/main\nHEAD\n")
-	eq(t, "the caller's slice", also[:3][2], RefUpdate{})
+	repotest.Eq(t, "order", string(order), "refs/odd/run/a\nrefs/heads/odd/review/a.1\nrefs/heads/main\nHEAD\n")
+	repotest.Eq(t, "the caller's slice", also[:3][2], RefUpdate{})
 }
 
 // What the check has something against moves nothing.

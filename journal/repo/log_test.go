@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // Log and Deletions say of every range what git says: of straight and long lines, of merges, of ends that are no
@@ -22,7 +24,7 @@ func TestRangesAreAsGitHasThem(t *testing.T) {
 				ch[pairs[i]] = nil
 			}
 		}
-		all = append(all, must[OID](t)(r.Make(ctx, parents, ch, agent, "x")))
+		all = append(all, repotest.Must[OID](t)(r.Make(ctx, parents, ch, agent, "x")))
 	}
 	last := func() []OID { return all[len(all)-1:] }
 	add(last(), "k/c", gone)
@@ -33,7 +35,7 @@ func TestRangesAreAsGitHasThem(t *testing.T) {
 	add([]OID{base}, "k/d", gone)
 	aside := all[len(all)-1]
 	add([]OID{all[len(all)-2], aside}, "k/d", gone)
-	for i := range mostStraight + 1 {
+	for i := range 257 {
 		add(last(), "n", fmt.Sprint(i))
 	}
 	add(last(), "k/x/e", gone, "k/x", "a file in the place of its folder\n")
@@ -45,34 +47,26 @@ func TestRangesAreAsGitHasThem(t *testing.T) {
 			if from != "" {
 				span = append(span, "^"+string(from))
 			}
-			want := strings.Fields(git(t, r.root, append([]string{"rev-list", "--topo-order"}, span...)...))
+			want := strings.Fields(repotest.Git(t, r.root, append([]string{"rev-list", "--topo-order"}, span...)...))
 			var got []string
 			for c, err := range r.Log(ctx, from, to) {
-				got = append(got, string(must[Commit](t)(c, err).OID))
+				got = append(got, string(repotest.Must[Commit](t)(c, err).OID))
 			}
-			eq(t, fmt.Sprintf("log %d..%d", i, j), strings.Join(got, " "), strings.Join(want, " "))
+			repotest.Eq(t, fmt.Sprintf("log %d..%d", i, j), strings.Join(got, " "), strings.Join(want, " "))
 
 			args := slices.Concat([]string{"log", "--no-merges", "--topo-order", "-M", "--diff-filter=D", "--name-only", "--format=%H"}, span, []string{"--", "k", ":!k/out"})
 			var dels []string
-			for _, d := range must[[]Deletion](t)(r.Deletions(ctx, from, to, "k", "k/out")) {
+			for _, d := range repotest.Must[[]Deletion](t)(r.Deletions(ctx, from, to, "k", "k/out")) {
 				if !slices.Contains(dels, string(d.Commit)) {
 					dels = append(dels, string(d.Commit))
 				}
 				dels = append(dels, d.Path)
 			}
-			eq(t, fmt.Sprintf("deletions %d..%d", i, j), strings.Join(dels, " "), strings.Join(strings.Fields(git(t, r.root, args...)), " "))
+			repotest.Eq(t, fmt.Sprintf("deletions %d..%d", i, j), strings.Join(dels, " "), strings.Join(strings.Fields(repotest.Git(t, r.root, args...)), " "))
 		}
 	}
 	for range r.Log(ctx, all[2], all[5]) {
 		break // whoever stops early is not told more
-	}
-	if _, ok := r.straightLine(all[9], all[9+mostStraight]); !ok {
-		t.Error("a line of as many commits as are followed is straight")
-	}
-	for _, c := range [][2]OID{{all[8], all[9+mostStraight]}, {base, aside[:39]}, {base, all[7]}, {"", base}, {aside, all[3]}} {
-		if _, ok := r.straightLine(c[0], c[1]); ok {
-			t.Errorf("%s..%s is no straight line of few commits", c[0], c[1])
-		}
 	}
 }
 
@@ -81,11 +75,11 @@ func TestRangesAreAsGitHasThem(t *testing.T) {
 func TestLastChanges(t *testing.T) {
 	ctx := t.Context()
 	r, base := fresh(t, "old.md", "a\n", "t\tt.md", "a\n", `q"q.md`, "a\n", "ä.md", "a\n", "same.md", "a\n")
-	git(t, r.root, "config", "log.showRoot", "false")
-	side := must[OID](t)(r.Make(ctx, []OID{base}, Changes{`q"q.md`: []byte("b\n")}, agent, "x"))
-	main := must[OID](t)(r.Make(ctx, []OID{base}, Changes{"t\tt.md": []byte("b\n")}, agent, "x"))
-	merge := must[OID](t)(r.Make(ctx, []OID{main, side}, Changes{`q"q.md`: []byte("b\n")}, agent, "x"))
-	got := must[map[string]OID](t)(r.LastChanges(ctx, merge, []string{"old.md", "t\tt.md", `q"q.md`, "ä.md", "none.md"}))
+	repotest.Git(t, r.root, "config", "log.showRoot", "false")
+	side := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, Changes{`q"q.md`: []byte("b\n")}, agent, "x"))
+	main := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, Changes{"t\tt.md": []byte("b\n")}, agent, "x"))
+	merge := repotest.Must[OID](t)(r.Make(ctx, []OID{main, side}, Changes{`q"q.md`: []byte("b\n")}, agent, "x"))
+	got := repotest.Must[map[string]OID](t)(r.LastChanges(ctx, merge, []string{"old.md", "t\tt.md", `q"q.md`, "ä.md", "none.md"}))
 	want := map[string]OID{"old.md": base, "t\tt.md": main, `q"q.md`: side, "ä.md": base}
 	if !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // pathState is what a work tree has at a changed path.
@@ -64,7 +65,7 @@ func (c *checkout) readState(ch Change, deleted, changed map[string]bool) (s pat
 		return stateAbsent, true, nil
 	case err != nil:
 		return stateOther, true, err
-	case st.IsDir() && (ch.NewMode == modeRepo || ch.OldMode == modeRepo && ch.NewMode == ""):
+	case st.IsDir() && (ch.NewMode == object.ModeRepo || ch.OldMode == object.ModeRepo && ch.NewMode == ""):
 		return stateOld, true, nil // what is inside a submodule does not count
 	case st.IsDir():
 		if ch.NewMode == "" { // after a crash, the folder that replaces the file may be there already
@@ -98,11 +99,11 @@ func matchSide(ch Change, id OID, mode string) pathState {
 func gitMode(st fs.FileInfo) string {
 	switch {
 	case st.Mode()&fs.ModeSymlink != 0:
-		return modeLink
+		return object.ModeLink
 	case st.Mode()&0o100 != 0:
-		return modeExec
+		return object.ModeExec
 	}
-	return modeFile
+	return object.ModeFile
 }
 
 // findFileAbove returns the nearest parent of path that exists in the work tree and is not a folder, "" if there is
@@ -168,7 +169,7 @@ func (c *checkout) hashFiltered(ctx context.Context, unsure []int, states []path
 			continue
 		}
 		mode := gitMode(st)
-		if !trust && fileMode(ch.OldMode).IsRegular() {
+		if !trust && object.FileMode(ch.OldMode).IsRegular() {
 			mode = ch.OldMode
 		}
 		states[i] = matchSide(ch, OID(ids[n]), mode)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // board is a repository a person works in: one file of every state git knows beside the path that moves.
@@ -20,28 +22,28 @@ func board(t testing.TB) (r *Repo, base OID) {
 	r, _ = fresh(t, "k/task.md", "state: ready\n", "k/old.md", "old\n", "staged", "1\n", "half", "1\n", "unstaged", "1\n",
 		"uncached", "1\n", "gone", "1\n", ".gitignore", "*.log\n", "touched", "1\n")
 	d := r.Root()
-	write(t, d, "staged", "2\n", "half", "2\n")
-	git(t, d, "add", "staged", "half")
-	write(t, d, "half", "3\n", "unstaged", "2\n", "untracked", "u\n", "k/x.log", "ignored\n", "intent", "i\n", "newstaged", "n\n")
-	git(t, d, "add", "-N", "intent")
-	git(t, d, "add", "newstaged")
-	git(t, d, "rm", "-q", "--cached", "uncached")
+	repotest.Write(t, d, "staged", "2\n", "half", "2\n")
+	repotest.Git(t, d, "add", "staged", "half")
+	repotest.Write(t, d, "half", "3\n", "unstaged", "2\n", "untracked", "u\n", "k/x.log", "ignored\n", "intent", "i\n", "newstaged", "n\n")
+	repotest.Git(t, d, "add", "-N", "intent")
+	repotest.Git(t, d, "add", "newstaged")
+	repotest.Git(t, d, "rm", "-q", "--cached", "uncached")
 	if err := os.Remove(filepath.Join(d, "gone")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, d, "touched", "1\n")
-	return r, must[OID](t)(r.Ref("HEAD"))
+	repotest.Write(t, d, "touched", "1\n")
+	return r, repotest.Must[OID](t)(r.Ref("HEAD"))
 }
 
 // claim makes the commit the tests move to: one file changed, one added in a new folder, one deleted.
 func claim(t testing.TB, r *Repo, base OID) OID {
-	return must[OID](t)(r.Make(context.Background(), []OID{base},
+	return repotest.Must[OID](t)(r.Make(context.Background(), []OID{base},
 		Changes{"k/task.md": []byte("state: in_progress\n"), "k/new/n.md": []byte("new\n"), "k/old.md": nil}, agent, "claim"))
 }
 
 // person is what a person sees of their own work: status, index and bytes.
 func person(t testing.TB, d string) string {
-	return git(t, d, "status", "--porcelain", "--ignored") + "\n" + git(t, d, "diff") + "\n" + git(t, d, "diff", "--cached")
+	return repotest.Git(t, d, "status", "--porcelain", "--ignored") + "\n" + repotest.Git(t, d, "diff") + "\n" + repotest.Git(t, d, "diff", "--cached")
 }
 
 func quiet(t testing.TB, r *Repo) {
@@ -62,12 +64,12 @@ func TestMoveKeepsEdits(t *testing.T) {
 	if err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, next}); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "the person's own work", person(t, r.Root()), before)
-	eq(t, "head", git(t, r.Root(), "rev-parse", "HEAD"), string(next))
-	eq(t, "new file", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/new/n.md")))), "new\n")
+	repotest.Eq(t, "the person's own work", person(t, r.Root()), before)
+	repotest.Eq(t, "head", repotest.Git(t, r.Root(), "rev-parse", "HEAD"), string(next))
+	repotest.Eq(t, "new file", string(repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/new/n.md")))), "new\n")
 	// Without a refresh: the stat data of what moved must be right already.
-	eq(t, "stat data", git(t, r.Root(), "diff-files", "--name-only", "k"), "")
-	git(t, r.Root(), "fsck", "--strict")
+	repotest.Eq(t, "stat data", repotest.Git(t, r.Root(), "diff-files", "--name-only", "k"), "")
+	repotest.Git(t, r.Root(), "fsck", "--strict")
 	quiet(t, r)
 }
 
@@ -77,51 +79,54 @@ func TestMoveInTheWay(t *testing.T) {
 		do   func(t *testing.T, d string)
 		want string
 	}{
-		"unstaged edit": {func(t *testing.T, d string) { write(t, d, "k/task.md", "mine\n") }, "k/task.md"},
-		"staged edit":   {func(t *testing.T, d string) { write(t, d, "k/task.md", "mine\n"); git(t, d, "add", "k/task.md") }, "k/task.md"},
-		"untracked":     {func(t *testing.T, d string) { write(t, d, "k/new/n.md", "mine\n") }, "k/new/n.md"},
+		"unstaged edit": {func(t *testing.T, d string) { repotest.Write(t, d, "k/task.md", "mine\n") }, "k/task.md"},
+		"staged edit": {func(t *testing.T, d string) {
+			repotest.Write(t, d, "k/task.md", "mine\n")
+			repotest.Git(t, d, "add", "k/task.md")
+		}, "k/task.md"},
+		"untracked": {func(t *testing.T, d string) { repotest.Write(t, d, "k/new/n.md", "mine\n") }, "k/new/n.md"},
 		"ignored": {func(t *testing.T, d string) {
-			write(t, d, ".git/info/exclude", "*.md\n", "k/new/n.md", "mine\n")
+			repotest.Write(t, d, ".git/info/exclude", "*.md\n", "k/new/n.md", "mine\n")
 		}, "k/new/n.md"},
-		"folder in the place of a file": {func(t *testing.T, d string) { write(t, d, "k/new/n.md/x.log", "mine\n") }, "k/new/n.md"},
-		"file in the place of a folder": {func(t *testing.T, d string) { write(t, d, "k/new", "mine\n") }, "k/new/n.md"},
+		"folder in the place of a file": {func(t *testing.T, d string) { repotest.Write(t, d, "k/new/n.md/x.log", "mine\n") }, "k/new/n.md"},
+		"file in the place of a folder": {func(t *testing.T, d string) { repotest.Write(t, d, "k/new", "mine\n") }, "k/new/n.md"},
 		"link in the place of a folder": {func(t *testing.T, d string) {
 			if err := os.Symlink(t.TempDir(), filepath.Join(d, "k/new")); err != nil {
 				t.Fatal(err)
 			}
 		}, "k/new/n.md"},
 		"deleted by hand":         {func(t *testing.T, d string) { os.Remove(filepath.Join(d, "k/task.md")) }, "deleted by hand"},
-		"edit of what it deletes": {func(t *testing.T, d string) { write(t, d, "k/old.md", "mine\n") }, "k/old.md"},
-		"rm --cached":             {func(t *testing.T, d string) { git(t, d, "rm", "-q", "--cached", "k/task.md") }, "k/task.md"},
+		"edit of what it deletes": {func(t *testing.T, d string) { repotest.Write(t, d, "k/old.md", "mine\n") }, "k/old.md"},
+		"rm --cached":             {func(t *testing.T, d string) { repotest.Git(t, d, "rm", "-q", "--cached", "k/task.md") }, "k/task.md"},
 		"add -N": {func(t *testing.T, d string) {
-			write(t, d, "k/new/n.md", "mine\n")
-			git(t, d, "add", "-N", "k/new/n.md")
+			repotest.Write(t, d, "k/new/n.md", "mine\n")
+			repotest.Git(t, d, "add", "-N", "k/new/n.md")
 		}, "k/new/n.md"},
 		"chmod": {func(t *testing.T, d string) { os.Chmod(filepath.Join(d, "k/task.md"), 0o755) }, "k/task.md"},
 		"unmerged": {func(t *testing.T, d string) {
-			git(t, d, "checkout", "-q", "-b", "side")
-			write(t, d, "z", "side\n")
-			git(t, d, "add", "z")
-			git(t, d, "commit", "-q", "-m", "side")
-			git(t, d, "checkout", "-q", "main")
-			write(t, d, "z", "main\n")
-			git(t, d, "add", "z")
-			git(t, d, "commit", "-q", "-m", "main")
-			tryGit(d, "merge", "side")
+			repotest.Git(t, d, "checkout", "-q", "-b", "side")
+			repotest.Write(t, d, "z", "side\n")
+			repotest.Git(t, d, "add", "z")
+			repotest.Git(t, d, "commit", "-q", "-m", "side")
+			repotest.Git(t, d, "checkout", "-q", "main")
+			repotest.Write(t, d, "z", "main\n")
+			repotest.Git(t, d, "add", "z")
+			repotest.Git(t, d, "commit", "-q", "-m", "main")
+			repotest.TryGit(d, "merge", "side")
 		}, "z: a file is in the way: a merge is not finished"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, _ := fresh(t, "k/task.md", "state: ready\n", "k/old.md", "old\n")
 			tc.do(t, r.Root())
-			base := must[OID](t)(r.Ref("refs/heads/main"))
+			base := repotest.Must[OID](t)(r.Ref("refs/heads/main"))
 			before := person(t, r.Root())
 			err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
 			if !errors.Is(err, ErrInTheWay) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q in the way", err, tc.want)
 			}
-			eq(t, "ref", must[OID](t)(r.Ref("refs/heads/main")), base)
-			eq(t, "work", person(t, r.Root()), before)
+			repotest.Eq(t, "ref", repotest.Must[OID](t)(r.Ref("refs/heads/main")), base)
+			repotest.Eq(t, "work", person(t, r.Root()), before)
 			quiet(t, r)
 		})
 	}
@@ -132,7 +137,7 @@ func TestMoveBusyAndMoved(t *testing.T) {
 	ctx := context.Background()
 	r, base := board(t)
 	next := claim(t, r, base)
-	write(t, r.Root(), ".git/index.lock", "")
+	repotest.Write(t, r.Root(), ".git/index.lock", "")
 	if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); !errors.Is(err, ErrBusy) {
 		t.Errorf("foreign index.lock: %v", err)
 	}
@@ -141,11 +146,11 @@ func TestMoveBusyAndMoved(t *testing.T) {
 	}
 	os.Remove(filepath.Join(r.Root(), ".git/index.lock"))
 	before := person(t, r.Root())
-	other := must[OID](t)(r.Make(ctx, []OID{base}, nil, agent, "other"))
+	other := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, nil, agent, "other"))
 	if err := r.Move(ctx, RefUpdate{"refs/heads/main", other, next}); !errors.Is(err, ErrMoved) {
 		t.Errorf("stale old: %v", err)
 	}
-	eq(t, "work", person(t, r.Root()), before)
+	repotest.Eq(t, "work", person(t, r.Root()), before)
 	quiet(t, r)
 }
 
@@ -153,30 +158,30 @@ func TestMoveElsewhere(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r, base := fresh(t, "k/task.md", "state: ready\n", "k/old.md", "old\n")
-	git(t, r.Root(), "checkout", "-q", "-b", "feature")
+	repotest.Git(t, r.Root(), "checkout", "-q", "-b", "feature")
 	wt := t.TempDir()
-	git(t, r.Root(), "worktree", "add", "-q", wt+"/board", "main")
-	git(t, r.Root(), "worktree", "add", "-q", "--detach", wt+"/detached", "main")
-	git(t, r.Root(), "worktree", "add", "-q", "-f", wt+"/again", "main")
-	git(t, r.Root(), "worktree", "add", "-q", "-f", wt+"/removed", "main")
+	repotest.Git(t, r.Root(), "worktree", "add", "-q", wt+"/board", "main")
+	repotest.Git(t, r.Root(), "worktree", "add", "-q", "--detach", wt+"/detached", "main")
+	repotest.Git(t, r.Root(), "worktree", "add", "-q", "-f", wt+"/again", "main")
+	repotest.Git(t, r.Root(), "worktree", "add", "-q", "-f", wt+"/removed", "main")
 	os.RemoveAll(wt + "/removed")
-	write(t, wt+"/board", "k/note", "mine\n")
+	repotest.Write(t, wt+"/board", "k/note", "mine\n")
 	next := claim(t, r, base)
 	if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}, RefUpdate{"refs/odd/run/x", "", base}); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "board", git(t, wt+"/board", "status", "--porcelain"), "?? k/note")
-	eq(t, "again", git(t, wt+"/again", "status", "--porcelain"), "")
-	eq(t, "detached", git(t, wt+"/detached", "rev-parse", "HEAD"), string(base))
-	eq(t, "feature", git(t, r.Root(), "status", "--porcelain"), "")
+	repotest.Eq(t, "board", repotest.Git(t, wt+"/board", "status", "--porcelain"), "?? k/note")
+	repotest.Eq(t, "again", repotest.Git(t, wt+"/again", "status", "--porcelain"), "")
+	repotest.Eq(t, "detached", repotest.Git(t, wt+"/detached", "rev-parse", "HEAD"), string(base))
+	repotest.Eq(t, "feature", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
 	quiet(t, r)
 	// One checkout in the way stops all of them.
-	write(t, wt+"/again", "k/task.md", "mine\n")
-	third := must[OID](t)(r.Make(ctx, []OID{next}, changes("k/task.md", "done"), agent, "m"))
+	repotest.Write(t, wt+"/again", "k/task.md", "mine\n")
+	third := repotest.Must[OID](t)(r.Make(ctx, []OID{next}, changes("k/task.md", "done"), agent, "m"))
 	if err := open(t, wt+"/board").Move(ctx, RefUpdate{"refs/heads/main", next, third}); !errors.Is(err, ErrInTheWay) {
 		t.Errorf("second checkout dirty: %v", err)
 	}
-	eq(t, "board stays", git(t, wt+"/board", "status", "--porcelain"), "?? k/note")
+	repotest.Eq(t, "board stays", repotest.Git(t, wt+"/board", "status", "--porcelain"), "?? k/note")
 	if err := r.Move(ctx, RefUpdate{"refs/heads/main", next, ""}); !errors.Is(err, ErrInTheWay) {
 		t.Errorf("delete of a checked out branch: %v", err)
 	}
@@ -189,7 +194,7 @@ func TestMoveOddRepositories(t *testing.T) {
 		t.Parallel()
 		src, base := fresh(t, "k/task.md", "x", "k/old.md", "y")
 		bare := t.TempDir()
-		git(t, bare, "clone", "-q", "--bare", src.Root(), ".")
+		repotest.Git(t, bare, "clone", "-q", "--bare", src.Root(), ".")
 		r := open(t, bare)
 		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)}); err != nil {
 			t.Error(err)
@@ -197,24 +202,24 @@ func TestMoveOddRepositories(t *testing.T) {
 	})
 	t.Run("unborn", func(t *testing.T) {
 		t.Parallel()
-		r := must[*Repo](t)(Init(ctx, t.TempDir(), os.Environ()))
-		write(t, r.Root(), "mine", "m\n")
-		first := must[OID](t)(r.Make(ctx, nil, changes("a/b.md", "b\n"), agent, "first"))
+		r := repotest.Must[*Repo](t)(Init(ctx, t.TempDir(), os.Environ()))
+		repotest.Write(t, r.Root(), "mine", "m\n")
+		first := repotest.Must[OID](t)(r.Make(ctx, nil, changes("a/b.md", "b\n"), agent, "first"))
 		if err := r.Move(ctx, RefUpdate{"refs/heads/main", "", first}); err != nil {
 			t.Fatal(err)
 		}
-		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "?? mine")
+		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "?? mine")
 	})
 	t.Run("sparse", func(t *testing.T) {
 		t.Parallel()
 		r, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n", "in/a", "a\n")
-		git(t, r.Root(), "sparse-checkout", "set", "--cone", "in")
+		repotest.Git(t, r.Root(), "sparse-checkout", "set", "--cone", "in")
 		r = open(t, r.Root())
-		next := must[OID](t)(r.Make(ctx, []OID{base}, Changes{"k/task.md": []byte("z\n"), "k/old.md": nil, "in/b": []byte("b\n")}, agent, "m"))
+		next := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, Changes{"k/task.md": []byte("z\n"), "k/old.md": nil, "in/b": []byte("b\n")}, agent, "m"))
 		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
 			t.Fatal(err)
 		}
-		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
 		if _, err := os.Stat(filepath.Join(r.Root(), "k")); err == nil {
 			t.Error("a file outside the sparse checkout was written")
 		}
@@ -222,38 +227,38 @@ func TestMoveOddRepositories(t *testing.T) {
 	t.Run("crlf", func(t *testing.T) {
 		t.Parallel()
 		r, _ := fresh(t, ".gitattributes", "*.md text eol=crlf\n", "k/task.md", "a\nb\n", "k/old.md", "y\n")
-		git(t, r.Root(), "rm", "-q", "--cached", "-r", ".")
-		git(t, r.Root(), "reset", "-q", "--hard")
-		base := must[OID](t)(r.Ref("HEAD"))
+		repotest.Git(t, r.Root(), "rm", "-q", "--cached", "-r", ".")
+		repotest.Git(t, r.Root(), "reset", "-q", "--hard")
+		base := repotest.Must[OID](t)(r.Ref("HEAD"))
 		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)}); err != nil {
 			t.Fatal(err)
 		}
-		eq(t, "bytes", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "state: in_progress\r\n")
-		now := must[OID](t)(r.Ref("HEAD"))
-		write(t, r.Root(), "k/task.md", "mine\r\n")
-		err := r.Move(ctx, RefUpdate{"refs/heads/main", now, must[OID](t)(r.Make(ctx, []OID{now}, changes("k/task.md", "z\n"), agent, "m"))})
+		repotest.Eq(t, "bytes", string(repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "state: in_progress\r\n")
+		now := repotest.Must[OID](t)(r.Ref("HEAD"))
+		repotest.Write(t, r.Root(), "k/task.md", "mine\r\n")
+		err := r.Move(ctx, RefUpdate{"refs/heads/main", now, repotest.Must[OID](t)(r.Make(ctx, []OID{now}, changes("k/task.md", "z\n"), agent, "m"))})
 		if !errors.Is(err, ErrInTheWay) {
 			t.Errorf("an edit behind a filter: %v", err)
 		}
-		git(t, r.Root(), "checkout", "-q", "k/task.md")
-		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+		repotest.Git(t, r.Root(), "checkout", "-q", "k/task.md")
+		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
 	})
 	t.Run("untracked attributes", func(t *testing.T) { // git heeds them when it writes files
 		t.Parallel()
 		r, base := fresh(t, "k/task.md", "a\nb\n", "k/old.md", "y\n", "k/n.txt", "1\n")
-		write(t, r.Root(), "k/.gitattributes", "*.md eol=crlf\n", ".gitattributes", "*.txt eol=crlf\n")
-		next := must[OID](t)(r.Make(ctx, []OID{base}, changes("k/task.md", "z\n", "k/n.txt", "2\n"), agent, "m"))
+		repotest.Write(t, r.Root(), "k/.gitattributes", "*.md eol=crlf\n", ".gitattributes", "*.txt eol=crlf\n")
+		next := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, changes("k/task.md", "z\n", "k/n.txt", "2\n"), agent, "m"))
 		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
 			t.Fatal(err)
 		}
-		eq(t, "nearest", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "z\r\n")
-		eq(t, "top", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/n.txt")))), "2\r\n")
-		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "?? .gitattributes\n?? k/.gitattributes")
+		repotest.Eq(t, "nearest", string(repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "z\r\n")
+		repotest.Eq(t, "top", string(repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/n.txt")))), "2\r\n")
+		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "?? .gitattributes\n?? k/.gitattributes")
 	})
 	t.Run("links, modes and submodules", func(t *testing.T) {
 		t.Parallel()
 		r, base := fresh(t, "x", "1\n", "run", "#!/bin/sh\n", "gone", "1\n")
-		git(t, r.Root(), "checkout", "-q", "-b", "side")
+		repotest.Git(t, r.Root(), "checkout", "-q", "-b", "side")
 		for _, l := range []string{"x", "link"} {
 			os.Remove(filepath.Join(r.Root(), l))
 			if err := os.Symlink("run", filepath.Join(r.Root(), l)); err != nil {
@@ -261,38 +266,38 @@ func TestMoveOddRepositories(t *testing.T) {
 			}
 		}
 		os.Chmod(filepath.Join(r.Root(), "run"), 0o755)
-		git(t, r.Root(), "add", "-A")
-		git(t, r.Root(), "update-index", "--add", "--cacheinfo", "160000,"+string(base)+",sub")
-		git(t, r.Root(), "commit", "-q", "-m", "side")
-		next := must[OID](t)(r.Ref("HEAD"))
-		git(t, r.Root(), "checkout", "-q", "main")
+		repotest.Git(t, r.Root(), "add", "-A")
+		repotest.Git(t, r.Root(), "update-index", "--add", "--cacheinfo", "160000,"+string(base)+",sub")
+		repotest.Git(t, r.Root(), "commit", "-q", "-m", "side")
+		next := repotest.Must[OID](t)(r.Ref("HEAD"))
+		repotest.Git(t, r.Root(), "checkout", "-q", "main")
 		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
 			t.Fatal(err)
 		}
-		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
 		if err := r.Move(ctx, RefUpdate{"refs/heads/main", next, base}); err != nil {
 			t.Fatal(err)
 		}
-		eq(t, "status after the way back", git(t, r.Root(), "status", "--porcelain"), "")
+		repotest.Eq(t, "status after the way back", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
 	})
 	t.Run("file and folder swap", func(t *testing.T) {
 		t.Parallel()
 		r, base := fresh(t, "a/x", "1\n", "a/y", "2\n", "b", "3\n")
-		next := must[OID](t)(r.Make(ctx, []OID{base}, Changes{"a/x": nil, "a/y": nil, "b": nil, "b/z": []byte("4\n")}, agent, "m"))
-		next = must[OID](t)(r.Make(ctx, []OID{next}, changes("a", "5\n"), agent, "m"))
+		next := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, Changes{"a/x": nil, "a/y": nil, "b": nil, "b/z": []byte("4\n")}, agent, "m"))
+		next = repotest.Must[OID](t)(r.Make(ctx, []OID{next}, changes("a", "5\n"), agent, "m"))
 		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
 			t.Fatal(err)
 		}
-		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
 	})
 	t.Run("split index", func(t *testing.T) {
 		t.Parallel()
 		r, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n")
-		git(t, r.Root(), "update-index", "--split-index")
+		repotest.Git(t, r.Root(), "update-index", "--split-index")
 		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)}); err != nil {
 			t.Fatal(err)
 		}
-		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
 	})
 }
 
@@ -327,19 +332,19 @@ func killedAt(t *testing.T, step string) {
 		t.Fatalf("step %q: %v", step, err)
 	}
 	again := open(t, r.Root())
-	kept := must[[]string](t)(again.Recover(ctx))
-	eq(t, "kept", len(kept), 0)
-	eq(t, "the person's own work", person(t, r.Root()), before)
+	kept := repotest.Must[[]string](t)(again.Recover(ctx))
+	repotest.Eq(t, "kept", len(kept), 0)
+	repotest.Eq(t, "the person's own work", person(t, r.Root()), before)
 	quiet(t, again)
-	git(t, r.Root(), "fsck", "--strict")
+	repotest.Git(t, r.Root(), "fsck", "--strict")
 	// Whatever the outcome, the next Move is an ordinary one.
-	now := must[OID](t)(again.Ref("HEAD"))
+	now := repotest.Must[OID](t)(again.Ref("HEAD"))
 	if now == base {
 		if err := again.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
 			t.Error(err)
 		}
 	}
-	eq(t, "after all", person(t, r.Root()), before)
+	repotest.Eq(t, "after all", person(t, r.Root()), before)
 }
 
 func TestRecoverKeepsWhatAPersonWrote(t *testing.T) {
@@ -355,15 +360,15 @@ func TestRecoverKeepsWhatAPersonWrote(t *testing.T) {
 	}
 	r.Move(ctx, RefUpdate{"refs/heads/main", base, next})
 	// git cannot commit now, by our lock, but an editor can write.
-	write(t, r.Root(), "k/task.md", "mine\n", "k/old.md", "mine too\n")
-	if out, err := tryGit(r.Root(), "commit", "-qam", "x"); err == nil || !strings.Contains(out, "index.lock") {
+	repotest.Write(t, r.Root(), "k/task.md", "mine\n", "k/old.md", "mine too\n")
+	if out, err := repotest.TryGit(r.Root(), "commit", "-qam", "x"); err == nil || !strings.Contains(out, "index.lock") {
 		t.Errorf("a commit between ref and checkout: %s", out)
 	}
-	kept := must[[]string](t)(open(t, r.Root()).Recover(ctx))
-	eq(t, "kept lines", fmt.Sprint(len(kept), strings.Contains(kept[0], "k/old.md"), strings.Contains(kept[1], "k/task.md")), "2 true true")
-	eq(t, "bytes", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "mine\n")
-	eq(t, "status", git(t, r.Root(), "status", "--porcelain", "k"), " M k/task.md\n?? k/old.md")
-	eq(t, "told once", len(must[[]string](t)(r.Recover(ctx))), 0)
+	kept := repotest.Must[[]string](t)(open(t, r.Root()).Recover(ctx))
+	repotest.Eq(t, "kept lines", fmt.Sprint(len(kept), strings.Contains(kept[0], "k/old.md"), strings.Contains(kept[1], "k/task.md")), "2 true true")
+	repotest.Eq(t, "bytes", string(repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "mine\n")
+	repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain", "k"), " M k/task.md\n?? k/old.md")
+	repotest.Eq(t, "told once", len(repotest.Must[[]string](t)(r.Recover(ctx))), 0)
 	quiet(t, r)
 }
 
@@ -379,13 +384,13 @@ func TestRecoverLeavesForeignLocks(t *testing.T) {
 	}
 	r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)})
 	// A person followed git's advice, removed our lock, and works.
-	write(t, r.Root(), ".git/index.lock", "")
+	repotest.Write(t, r.Root(), ".git/index.lock", "")
 	if _, err := open(t, r.Root()).Recover(ctx); !errors.Is(err, ErrBusy) {
 		t.Errorf("foreign lock: %v", err)
 	}
 	os.Remove(filepath.Join(r.Root(), ".git/index.lock"))
-	must[[]string](t)(open(t, r.Root()).Recover(ctx))
-	eq(t, "task", git(t, r.Root(), "status", "--porcelain", "k/task.md"), "")
+	repotest.Must[[]string](t)(open(t, r.Root()).Recover(ctx))
+	repotest.Eq(t, "task", repotest.Git(t, r.Root(), "status", "--porcelain", "k/task.md"), "")
 	quiet(t, r)
 }
 
@@ -401,8 +406,8 @@ func TestRecoverRefLocks(t *testing.T) {
 		return nil
 	}
 	r.Move(ctx, RefUpdate{"refs/heads/main", base, next})
-	write(t, r.Root(), ".git/refs/heads/main.lock", string(next)+"\n", ".git/HEAD.lock", "", ".git/refs/heads/other.lock", "", ".git/reftable/tables.list.lock", "")
-	must[[]string](t)(open(t, r.Root()).Recover(ctx))
+	repotest.Write(t, r.Root(), ".git/refs/heads/main.lock", string(next)+"\n", ".git/HEAD.lock", "", ".git/refs/heads/other.lock", "", ".git/reftable/tables.list.lock", "")
+	repotest.Must[[]string](t)(open(t, r.Root()).Recover(ctx))
 	if _, err := os.Stat(filepath.Join(r.CommonDir(), "reftable/tables.list.lock")); err == nil {
 		t.Error("the lock of reftables is left")
 	}
@@ -411,7 +416,7 @@ func TestRecoverRefLocks(t *testing.T) {
 	}
 	os.Remove(filepath.Join(r.CommonDir(), "refs/heads/other.lock"))
 	quiet(t, r)
-	eq(t, "ref", must[OID](t)(r.Ref("refs/heads/main")), base)
+	repotest.Eq(t, "ref", repotest.Must[OID](t)(r.Ref("refs/heads/main")), base)
 }
 
 func TestMoveRefusedByAHook(t *testing.T) {
@@ -423,7 +428,7 @@ func TestMoveRefusedByAHook(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "hook") {
 		t.Errorf("hook: %v", err)
 	}
-	eq(t, "work", person(t, r.Root()), before)
+	repotest.Eq(t, "work", person(t, r.Root()), before)
 	quiet(t, r)
 }
 
@@ -460,7 +465,7 @@ func TestMoveIntoReadOnly(t *testing.T) {
 func TestRecoverUnreadableMarker(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t)
-	write(t, r.CommonDir(), "odd/sync/x.json", "{")
+	repotest.Write(t, r.CommonDir(), "odd/sync/x.json", "{")
 	_, err := r.Recover(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "sync/x.json") || !strings.Contains(err.Error(), "remove the file") {
 		t.Error(err)
@@ -475,8 +480,8 @@ func TestRecoverLocksOfATransaction(t *testing.T) {
 	ctx := t.Context()
 	for _, shown := range []bool{true, false} {
 		r, base := board(t)
-		git(t, r.Root(), "branch", "gone", string(base))
-		git(t, r.Root(), "pack-refs", "--all")
+		repotest.Git(t, r.Root(), "branch", "gone", string(base))
+		repotest.Git(t, r.Root(), "pack-refs", "--all")
 		us := []RefUpdate{{"refs/odd/base/run-1", "", base}, {"refs/heads/gone", base, ""}}
 		if shown {
 			us = append(us, RefUpdate{"refs/heads/main", base, claim(t, r, base)})
@@ -491,13 +496,13 @@ func TestRecoverLocksOfATransaction(t *testing.T) {
 		if err := move(ctx, us...); !errors.Is(err, errStopped) {
 			t.Fatal(err)
 		}
-		write(t, r.CommonDir(), "refs/odd/base/run-1.lock", string(base)+"\n", "refs/heads/gone.lock", "", "packed-refs.lock", "", "packed-refs.new", "# pack-refs with",
+		repotest.Write(t, r.CommonDir(), "refs/odd/base/run-1.lock", string(base)+"\n", "refs/heads/gone.lock", "", "packed-refs.lock", "", "packed-refs.new", "# pack-refs with",
 			"refs/odd/base/run-2.lock", string(base)+"\n", "refs/heads/foreign.lock", "")
 		if err := move(ctx, us[1]); err == nil || !strings.Contains(err.Error(), "stopped") {
 			t.Errorf("the next one: %v", err)
 		}
 		r.step = nil
-		must[[]string](t)(open(t, r.Root()).Recover(ctx))
+		repotest.Must[[]string](t)(open(t, r.Root()).Recover(ctx))
 		for name, there := range map[string]bool{"refs/odd/base/run-1.lock": false, "refs/heads/gone.lock": false, "packed-refs.lock": false, "packed-refs.new": false, "refs/odd/base/run-2.lock": true, "refs/heads/foreign.lock": true} {
 			p := filepath.Join(r.CommonDir(), name)
 			if _, err := os.Stat(p); (err == nil) != there {
@@ -517,7 +522,7 @@ func TestRecoverLocksOfATransaction(t *testing.T) {
 func TestRecoverLeavesPackedRefsOfOthers(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
-	git(t, r.Root(), "branch", "gone", string(base))
+	repotest.Git(t, r.Root(), "branch", "gone", string(base))
 	for what, c := range map[string]struct {
 		u     RefUpdate
 		later time.Duration
@@ -528,12 +533,12 @@ func TestRecoverLeavesPackedRefsOfOthers(t *testing.T) {
 		r.step = func(string) error { return errStopped }
 		r.Update(t.Context(), c.u)
 		r.step = nil
-		write(t, r.CommonDir(), "packed-refs.lock", "", "packed-refs.new", "# pack-refs with")
+		repotest.Write(t, r.CommonDir(), "packed-refs.lock", "", "packed-refs.new", "# pack-refs with")
 		at := time.Now().Add(c.later)
 		if err := os.Chtimes(filepath.Join(r.CommonDir(), "packed-refs.lock"), at, at); err != nil {
 			t.Fatal(err)
 		}
-		must[[]string](t)(open(t, r.Root()).Recover(t.Context()))
+		repotest.Must[[]string](t)(open(t, r.Root()).Recover(t.Context()))
 		for _, name := range []string{"packed-refs.lock", "packed-refs.new"} {
 			if err := os.Remove(filepath.Join(r.CommonDir(), name)); err != nil {
 				t.Error(what, err)
@@ -555,13 +560,13 @@ func TestUpdateCalledOff(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- r.Update(ctx, RefUpdate{"refs/odd/base/run-1", "", base}) }()
-	must[[]byte](t)(os.ReadFile(up))
+	repotest.Must[[]byte](t)(os.ReadFile(up))
 	if _, err := os.Stat(filepath.Join(r.CommonDir(), "refs/odd/base/run-1.lock")); err != nil {
 		t.Fatal("git holds no lock: ", err)
 	}
 	others := []string{"packed-refs.lock", "packed-refs.new", "HEAD.lock"}
 	for _, name := range others {
-		write(t, r.CommonDir(), name, "")
+		repotest.Write(t, r.CommonDir(), name, "")
 	}
 	stop()
 	if err := <-ended; err == nil {
@@ -590,12 +595,12 @@ func TestMarkersAreReadByOthers(t *testing.T) {
 	}
 	r.Update(t.Context(), RefUpdate{"refs/odd/base/run-1", "", base})
 	for _, name := range globDir(r.oddDir("sync"), "*") {
-		if st := must[os.FileInfo](t)(os.Stat(name)); st.Mode().Perm()&0o060 != 0o060 {
+		if st := repotest.Must[os.FileInfo](t)(os.Stat(name)); st.Mode().Perm()&0o060 != 0o060 {
 			t.Errorf("%s: %s", name, st.Mode())
 		}
 	}
 	r.step = nil
-	must[[]string](t)(r.Recover(t.Context()))
+	repotest.Must[[]string](t)(r.Recover(t.Context()))
 	quiet(t, r)
 }
 
@@ -619,7 +624,7 @@ func TestRecoverBeforeAnUnreadableLock(t *testing.T) {
 		t.Errorf("a lock nobody can read: %v", err)
 	}
 	os.Remove(lock)
-	must[[]string](t)(r.Recover(t.Context()))
+	repotest.Must[[]string](t)(r.Recover(t.Context()))
 	quiet(t, r)
 }
 
@@ -629,17 +634,17 @@ func TestRecoverRemovesCommitWorktrees(t *testing.T) {
 	ctx := context.Background()
 	r, base := board(t)
 	tree := r.oddDir("tmp", "commit-x", "commit-x")
-	git(t, r.Root(), "worktree", "add", "-q", "--no-checkout", "--detach", tree, string(base))
-	lock := must[*flock.Flock](t)(r.tryLock("commit.lock"))
-	must[[]string](t)(r.Recover(ctx))
+	repotest.Git(t, r.Root(), "worktree", "add", "-q", "--no-checkout", "--detach", tree, string(base))
+	lock := repotest.Must[*flock.Flock](t)(r.tryLock("commit.lock"))
+	repotest.Must[[]string](t)(r.Recover(ctx))
 	if _, err := os.Stat(tree); err != nil {
 		t.Errorf("a work tree in use was removed: %v", err)
 	}
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	must[[]string](t)(r.Recover(ctx))
-	if out := git(t, r.Root(), "worktree", "list"); strings.Contains(out, "commit-x") {
+	repotest.Must[[]string](t)(r.Recover(ctx))
+	if out := repotest.Git(t, r.Root(), "worktree", "list"); strings.Contains(out, "commit-x") {
 		t.Errorf("git still lists it\n%s", out)
 	}
 	if _, err := os.Stat(r.oddDir("tmp", "commit-x")); !errors.Is(err, fs.ErrNotExist) {
@@ -651,9 +656,9 @@ func TestRecoverRemovesCommitWorktrees(t *testing.T) {
 func TestRecoverSweepsDrafts(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t, "a", "1\n")
-	write(t, r.CommonDir(), "odd/sync/.x.json12", "{")
+	repotest.Write(t, r.CommonDir(), "odd/sync/.x.json12", "{")
 	if kept, err := r.Recover(t.Context()); err != nil || len(kept) > 0 {
 		t.Fatal(kept, err)
 	}
-	eq(t, "left", len(r.listDrafts()), 0)
+	repotest.Eq(t, "left", len(r.listDrafts()), 0)
 }

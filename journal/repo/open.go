@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // Open finds the repository that dir is in, walking up; ErrNotRepo if there is none.
@@ -78,8 +79,7 @@ func readCeilings(environ []string) []string {
 // discoverRepo finds the git directory of abs or of its nearest parent that has one, below the ceilings.
 func discoverRepo(abs string, ceilings []string) (*Repo, error) {
 	for at := abs; ; at = filepath.Dir(at) {
-		r := &Repo{root: at, trees: boundedCache[OID, listing]{most: keptEntries},
-			commits: boundedCache[OID, Commit]{most: keptCommits}, blobs: boundedCache[OID, []byte]{most: keptBytes}}
+		r := &Repo{root: at}
 		switch gd, err := gitDirOf(at); {
 		case err != nil:
 			return nil, err
@@ -171,19 +171,20 @@ func (r *Repo) openStore() error {
 	if to, err := os.Readlink(head); err == nil {
 		return fmt.Errorf("%s: is a symbolic link, which odd does not follow; run git -c core.preferSymlinkRefs=false symbolic-ref HEAD %s", head, to)
 	}
-	slow := &gitStore{run: r.git, batch: &batch{run: r.git}}
-	r.objs, r.refs = slow, refs{run: r.git}
+	r.DB, r.refs = object.New(r.git, r.gitDir), refs{run: r.git}
 	if r.extended {
 		return nil
 	}
-	objects := filepath.Join(r.common, "objects")
-	borrowed, _ := r.listObjectDirs() // git tells what is wrong with the file of alternates
-	var dirs []packDir
-	for _, dir := range borrowed {
-		dirs = append(dirs, packDir{name: filepath.Join(dir, "pack")})
-	}
-	r.objs = &packStore{packs: packs{dirs: dirs, bases: boundedCache[packPlace, object]{most: baseBytes}},
-		slow: slow, loadSettings: r.loadSettings, sync: (*os.File).Sync, dir: objects, last: boundedCache[OID, object]{most: lastBytes}}
 	r.refs = refs{run: r.git, head: head, packed: &packedRefs{dir: r.common}}
+	if dirs, err := object.Dirs(r.common); err == nil { // else git tells what is wrong
+		r.ReadPacks(dirs, r.mayWriteObjects)
+	}
 	return nil
+}
+
+// mayWriteObjects reports how git would write an object. In a repository that several users share git has to, because
+// it knows the file modes.
+func (r *Repo) mayWriteObjects() (write, sync bool) {
+	s, err := r.loadSettings(context.Background())
+	return err == nil && s.hasConfiguration() && !s.isShared(), err == nil && s.syncsObjects()
 }

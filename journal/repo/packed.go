@@ -32,7 +32,7 @@ func (p *packedRefs) readRef(name string) (OID, error) {
 	b, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
 	switch {
 	case err == nil:
-		if oid := OID(strings.TrimSpace(string(b))); oid.isValid() {
+		if oid := OID(strings.TrimSpace(string(b))); oid.IsValid() {
 			return oid, nil
 		}
 		return "", nil
@@ -128,7 +128,7 @@ func parsePacked(text string) map[string]OID {
 	all := map[string]OID{}
 	for line := range strings.Lines(text) {
 		oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if ok && OID(oid).isValid() {
+		if ok && OID(oid).IsValid() {
 			all[strings.Clone(name)] = OID(strings.Clone(oid))
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // A ref is found wherever git keeps it, and not where it no longer is.
 func TestPackedRefs(t *testing.T) {
 	r, base := fresh(t, "a", "1\n")
-	next := must[OID](t)(r.Make(t.Context(), []OID{base}, changes("a", "2\n"), agent, "x"))
+	next := repotest.Must[OID](t)(r.Make(t.Context(), []OID{base}, changes("a", "2\n"), agent, "x"))
 	at := func(name string, want OID) {
 		t.Helper()
 		got, err := r.Ref(name)
@@ -18,25 +20,25 @@ func TestPackedRefs(t *testing.T) {
 		}
 	}
 	at("refs/odd/run/x", "")
-	git(t, r.root, "update-ref", "refs/odd/run/x", string(base))
-	git(t, r.root, "tag", "-a", "-m", "one", "v1")
+	repotest.Git(t, r.root, "update-ref", "refs/odd/run/x", string(base))
+	repotest.Git(t, r.root, "tag", "-a", "-m", "one", "v1")
 	at("refs/odd/run/x", base)
-	git(t, r.root, "pack-refs", "--all", "--prune")
+	repotest.Git(t, r.root, "pack-refs", "--all", "--prune")
 	at("refs/odd/run/x", base)
 	at("refs/odd/run", "")
 	at("refs/heads/main", base)
 	at("refs/heads/main/below", "")
-	at("refs/tags/v1", OID(git(t, r.root, "rev-parse", "refs/tags/v1")))
-	git(t, r.root, "update-ref", "refs/odd/run/x", string(next)) // loose over packed
+	at("refs/tags/v1", OID(repotest.Git(t, r.root, "rev-parse", "refs/tags/v1")))
+	repotest.Git(t, r.root, "update-ref", "refs/odd/run/x", string(next)) // loose over packed
 	at("refs/odd/run/x", next)
-	git(t, r.root, "update-ref", "-d", "refs/odd/run/x")
+	repotest.Git(t, r.root, "update-ref", "-d", "refs/odd/run/x")
 	at("refs/odd/run/x", "")
-	git(t, r.root, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+	repotest.Git(t, r.root, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
 	at("refs/heads/alias", base)
 	for i := range 20 { // each time packed-refs is another file
 		name := fmt.Sprint("refs/odd/n/", i)
-		git(t, r.root, "update-ref", name, string(base))
-		git(t, r.root, "pack-refs", "--all")
+		repotest.Git(t, r.root, "update-ref", name, string(base))
+		repotest.Git(t, r.root, "pack-refs", "--all")
 		at(name, base)
 	}
 }
@@ -45,7 +47,7 @@ func FuzzPackedRefs(f *testing.F) {
 	f.Add("# pack-refs with: peeled fully-peeled sorted \n1234567890123456789012345678901234567890 refs/tags/v1\n^1234567890123456789012345678901234567890\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for name, oid := range parsePacked(text) {
-			if oid.check() != nil {
+			if oid.Check() != nil {
 				t.Fatalf("%q: %q", name, oid)
 			}
 		}

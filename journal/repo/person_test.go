@@ -7,13 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // hook installs a shell hook.
 func hook(t testing.TB, dir, name, body string) {
 	t.Helper()
 	p := filepath.Join(dir, name)
-	write(t, dir, name, "#!/bin/sh\n"+body)
+	repotest.Write(t, dir, name, "#!/bin/sh\n"+body)
 	if err := os.Chmod(p, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -27,23 +29,23 @@ func TestPersonCommit(t *testing.T) {
 	hook(t, r.Root()+"/.git/hooks", "commit-msg", "echo 'Checked: yes' >> $1\n")
 	before := person(t, r.Root())
 	theirs := claim(t, r, base)
-	tree := must[Commit](t)(r.Commit(theirs)).Tree
-	oid := must[OID](t)(r.PersonCommit(ctx, []OID{base, theirs}, tree, changes("k/task.md", "state: done\n", "k/a [b]*.md", "x\n"), "approve\n\n# kept\n\nOdd-Task: t\n"))
-	c := must[Commit](t)(r.Commit(oid))
-	eq(t, "parents", c.Parents, []OID{base, theirs})
-	eq(t, "author", c.Author.Name+" "+c.Committer.Email, "Ann ann@example.org")
-	eq(t, "message", c.Message, "approve\n\n# kept\n\nOdd-Task: t\nChecked: yes\n")
-	eq(t, "changes", diffText(t, r, base, oid), "A k/a [b]*.md|A k/new/n.md|D k/old.md|M k/task.md")
-	saw := string(must[[]byte](t)(os.ReadFile(filepath.Join(r.CommonDir(), "hook-saw"))))
-	eq(t, "what the hook saw", saw, "a [b]*.md\nnew\ntask.md\nk/a [b]*.md\nk/new/n.md\nk/old.md\nk/task.md\n")
+	tree := repotest.Must[Commit](t)(r.Commit(theirs)).Tree
+	oid := repotest.Must[OID](t)(r.PersonCommit(ctx, []OID{base, theirs}, tree, changes("k/task.md", "state: done\n", "k/a [b]*.md", "x\n"), "approve\n\n# kept\n\nOdd-Task: t\n"))
+	c := repotest.Must[Commit](t)(r.Commit(oid))
+	repotest.Eq(t, "parents", c.Parents, []OID{base, theirs})
+	repotest.Eq(t, "author", c.Author.Name+" "+c.Committer.Email, "Ann ann@example.org")
+	repotest.Eq(t, "message", c.Message, "approve\n\n# kept\n\nOdd-Task: t\nChecked: yes\n")
+	repotest.Eq(t, "changes", diffText(t, r, base, oid), "A k/a [b]*.md|A k/new/n.md|D k/old.md|M k/task.md")
+	saw := string(repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.CommonDir(), "hook-saw"))))
+	repotest.Eq(t, "what the hook saw", saw, "a [b]*.md\nnew\ntask.md\nk/a [b]*.md\nk/new/n.md\nk/old.md\nk/task.md\n")
 	os.Remove(filepath.Join(r.CommonDir(), "hook-saw"))
-	eq(t, "the person's own work", person(t, r.Root()), before)
-	eq(t, "main", must[OID](t)(r.Ref("refs/heads/main")), base)
+	repotest.Eq(t, "the person's own work", person(t, r.Root()), before)
+	repotest.Eq(t, "main", repotest.Must[OID](t)(r.Ref("refs/heads/main")), base)
 	quiet(t, r)
 	noWorktreeLeft(t, r)
 	// An empty commit is one too, on an ancestor of its other parent.
-	empty := must[OID](t)(r.PersonCommit(ctx, []OID{theirs, base}, tree, nil, "approve"))
-	eq(t, "empty", must[Commit](t)(r.Commit(empty)).Parents, []OID{theirs, base})
+	empty := repotest.Must[OID](t)(r.PersonCommit(ctx, []OID{theirs, base}, tree, nil, "approve"))
+	repotest.Eq(t, "empty", repotest.Must[Commit](t)(r.Commit(empty)).Parents, []OID{theirs, base})
 }
 
 // What a person's configuration says on their branch holds for a commit of theirs
@@ -52,21 +54,21 @@ func TestPersonCommitIsTheirsOnTheirBranch(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
 	hook(t, r.Root()+"/.git/hooks", "commit-msg", "exit 0\n")
-	write(t, r.Root()+"/.git", "on-main", "[user]\n\temail = work@example.org\n\tsigningkey = keys/mine\n[commit]\n\tgpgsign\n[gpg]\n\tformat = ssh\n[gpg \"ssh\"]\n\tprogram = signer\n")
-	git(t, r.Root(), "config", "includeIf.onbranch:main.path", "on-main")
-	write(t, r.Root(), "keys/mine", "")
+	repotest.Write(t, r.Root()+"/.git", "on-main", "[user]\n\temail = work@example.org\n\tsigningkey = keys/mine\n[commit]\n\tgpgsign\n[gpg]\n\tformat = ssh\n[gpg \"ssh\"]\n\tprogram = signer\n")
+	repotest.Git(t, r.Root(), "config", "includeIf.onbranch:main.path", "on-main")
+	repotest.Write(t, r.Root(), "keys/mine", "")
 	commit := func() (OID, error) {
-		return r.PersonCommit(t.Context(), []OID{base}, must[Commit](t)(r.Commit(base)).Tree, nil, "approve")
+		return r.PersonCommit(t.Context(), []OID{base}, repotest.Must[Commit](t)(r.Commit(base)).Tree, nil, "approve")
 	}
 	_, err := commit()
-	eq(t, "refused without the program that signs", err != nil && strings.Contains(err.Error(), "signer"), true)
+	repotest.Eq(t, "refused without the program that signs", err != nil && strings.Contains(err.Error(), "signer"), true)
 
 	bin := t.TempDir()
 	hook(t, bin, "signer", `for file; do :; done; test "$6" = '`+r.Root()+`/keys/mine' && echo SIGNED >"$file.sig"`+"\n")
-	git(t, r.Root(), "config", "--file", r.Root()+"/.git/on-main", "gpg.ssh.program", filepath.Join(bin, "signer"))
-	c := must[Commit](t)(r.Commit(must[OID](t)(commit())))
-	eq(t, "signed", c.Signed, true)
-	eq(t, "author", c.Author.Email, "work@example.org")
+	repotest.Git(t, r.Root(), "config", "--file", r.Root()+"/.git/on-main", "gpg.ssh.program", filepath.Join(bin, "signer"))
+	c := repotest.Must[Commit](t)(r.Commit(repotest.Must[OID](t)(commit())))
+	repotest.Eq(t, "signed", c.Signed, true)
+	repotest.Eq(t, "author", c.Author.Email, "work@example.org")
 }
 
 func noWorktreeLeft(t testing.TB, r *Repo) {
@@ -95,15 +97,15 @@ func TestPersonCommitRefused(t *testing.T) {
 			r, base := fresh(t, "k/task.md", "x\n")
 			switch name {
 			case "signing":
-				git(t, r.Root(), "config", "commit.gpgSign", "true")
-				git(t, r.Root(), "config", "gpg.program", "/bin/false")
+				repotest.Git(t, r.Root(), "config", "commit.gpgSign", "true")
+				repotest.Git(t, r.Root(), "config", "gpg.program", "/bin/false")
 			case "no identity":
-				git(t, r.Root(), "config", "user.name", "")
-				git(t, r.Root(), "config", "user.email", "")
+				repotest.Git(t, r.Root(), "config", "user.name", "")
+				repotest.Git(t, r.Root(), "config", "user.email", "")
 			default:
 				hook(t, r.Root()+"/.git/hooks", tc.hook, tc.body)
 			}
-			other := must[OID](t)(r.Make(context.Background(), []OID{base}, nil, agent, "other\n"))
+			other := repotest.Must[OID](t)(r.Make(context.Background(), []OID{base}, nil, agent, "other\n"))
 			_, err := r.PersonCommit(context.Background(), []OID{base, other}, base, changes("k/task.md", "y\n"), "m\n\nOdd-Task: t\n")
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q", err, tc.want)
@@ -118,17 +120,17 @@ func TestPersonCommitElsewhere(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r, base := fresh(t, "k/task.md", "x\n", "in/a", "a\n")
-	git(t, r.Root(), "config", "core.hooksPath", ".hooks")
+	repotest.Git(t, r.Root(), "config", "core.hooksPath", ".hooks")
 	hook(t, r.Root()+"/.hooks", "commit-msg", "echo 'Hook: yes' >> $1\n")
-	git(t, r.Root(), "sparse-checkout", "set", "--cone", "in")
+	repotest.Git(t, r.Root(), "sparse-checkout", "set", "--cone", "in")
 	r = open(t, r.Root())
-	oid := must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, changes("k/task.md", "y\n", "in/a", "b\n"), "m\n"))
-	eq(t, "message", must[Commit](t)(r.Commit(oid)).Message, "m\nHook: yes\n")
-	eq(t, "changes", diffText(t, r, base, oid), "M in/a|M k/task.md")
+	oid := repotest.Must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, changes("k/task.md", "y\n", "in/a", "b\n"), "m\n"))
+	repotest.Eq(t, "message", repotest.Must[Commit](t)(r.Commit(oid)).Message, "m\nHook: yes\n")
+	repotest.Eq(t, "changes", diffText(t, r, base, oid), "M in/a|M k/task.md")
 	noWorktreeLeft(t, r)
 	// What a killed one left goes with the next.
-	write(t, r.CommonDir(), "odd/tmp/commit-dead/x", "")
-	must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, nil, "m\n"))
+	repotest.Write(t, r.CommonDir(), "odd/tmp/commit-dead/x", "")
+	repotest.Must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, nil, "m\n"))
 	quiet(t, r)
 }
 
@@ -143,12 +145,12 @@ func TestVerifySigned(t *testing.T) {
 	if out, err := sshKeygen(dir); err != nil {
 		t.Skipf("ssh-keygen: %v %s", err, out)
 	}
-	pub := string(must[[]byte](t)(os.ReadFile(dir + "/key.pub")))
-	write(t, dir, "signers", "ann@example.org "+pub)
+	pub := string(repotest.Must[[]byte](t)(os.ReadFile(dir + "/key.pub")))
+	repotest.Write(t, dir, "signers", "ann@example.org "+pub)
 	for k, v := range map[string]string{"gpg.format": "ssh", "user.signingKey": dir + "/key", "commit.gpgSign": "true", "gpg.ssh.allowedSignersFile": dir + "/signers"} {
-		git(t, r.Root(), "config", k, v)
+		repotest.Git(t, r.Root(), "config", k, v)
 	}
-	oid := must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, changes("f", "y"), "m"))
+	oid := repotest.Must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, changes("f", "y"), "m"))
 	ok, who, err := r.Verify(ctx, oid)
 	if !ok || who != "ann@example.org" || err != nil {
 		t.Errorf("signed: %v %q %v", ok, who, err)
@@ -165,12 +167,12 @@ func TestVerifyByTheFile(t *testing.T) {
 			t.Skipf("ssh-keygen: %v %s", err, out)
 		}
 	}
-	pub, theirs := string(must[[]byte](t)(os.ReadFile(dir+"/key.pub"))), string(must[[]byte](t)(os.ReadFile(other+"/key.pub")))
+	pub, theirs := string(repotest.Must[[]byte](t)(os.ReadFile(dir+"/key.pub"))), string(repotest.Must[[]byte](t)(os.ReadFile(other+"/key.pub")))
 	for k, v := range map[string]string{"gpg.format": "ssh", "user.signingKey": dir + "/key", "commit.gpgSign": "true"} {
-		git(t, r.Root(), "config", k, v)
+		repotest.Git(t, r.Root(), "config", k, v)
 	}
-	oid := must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, changes("f", "y"), "m"))
-	eq(t, "signed", must[Commit](t)(r.Commit(oid)).Signed, true)
+	oid := repotest.Must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, changes("f", "y"), "m"))
+	repotest.Eq(t, "signed", repotest.Must[Commit](t)(r.Commit(oid)).Signed, true)
 	for _, c := range []struct{ name, signers, want string }{
 		{"her key", "# people\nann@example.org " + pub, ""},
 		{"among others", "bob@example.org " + theirs + "\n\"x,*@example.org\" namespaces=\"git\" " + pub, ""},
@@ -190,28 +192,20 @@ func TestVerifyByTheFile(t *testing.T) {
 	}
 }
 
-func FuzzSignersFor(f *testing.F) {
-	f.Add("ann@example.org", []byte("# c\n\"a,*@example.org,!b\" cert-authority ssh-ed25519 AAAA\n ann@example.org\tssh-rsa B"))
-	f.Fuzz(func(t *testing.T, email string, signers []byte) {
-		once := signersFor(email, signers)
-		eq(t, "again", string(signersFor(email, once)), string(once))
-	})
-}
-
 func TestMergeTree(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r, base := fresh(t, "a", "1\n", "b", "1\n")
-	ours := must[OID](t)(r.Make(ctx, []OID{base}, changes("a", "2\n"), agent, "m"))
-	theirs := must[OID](t)(r.Make(ctx, []OID{base}, changes("b", "2\n"), agent, "m"))
+	ours := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, changes("a", "2\n"), agent, "m"))
+	theirs := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, changes("b", "2\n"), agent, "m"))
 	tree, conflicts, err := r.MergeTree(ctx, ours, theirs)
 	if err != nil || len(conflicts) > 0 {
 		t.Fatal(conflicts, err)
 	}
-	eq(t, "merged", diffText(t, r, base, tree), "M a|M b")
-	against := must[OID](t)(r.Make(ctx, []OID{base}, changes("a", "3\n"), agent, "m"))
+	repotest.Eq(t, "merged", diffText(t, r, base, tree), "M a|M b")
+	against := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, changes("a", "3\n"), agent, "m"))
 	_, conflicts, err = r.MergeTree(ctx, ours, against)
-	eq(t, "conflicts", conflicts, []string{"a"})
+	repotest.Eq(t, "conflicts", conflicts, []string{"a"})
 	if !errors.Is(err, ErrConflict) {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // PersonCommit makes a commit by the person with `git commit`, in a temporary work tree: with their identity,
@@ -30,10 +31,10 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 	if len(parents) == 0 {
 		return "", errors.New("person's commit: no parent given")
 	}
-	if err := errors.Join(checkIDs(parents...), checkMessage(message)); err != nil {
+	if err := errors.Join(object.CheckIDs(parents...), checkMessage(message)); err != nil {
 		return "", err
 	}
-	base, _, err := r.rootTree(tree)
+	base, _, err := r.RootTree(tree)
 	if err != nil {
 		return "", err
 	}
@@ -298,7 +299,7 @@ func (r *Repo) checkTrailers(oid OID, parents []OID, message string) error {
 	if !slices.Equal(c.Parents, parents) {
 		return errors.New("the commit's parents: changed by a hook during the commit; history tells by them what was merged: let the hook leave them")
 	}
-	for _, line := range (Commit{Message: message}).trailerLines() {
+	for _, line := range (Commit{Message: message}).TrailerLines() {
 		name, value, ok := strings.Cut(line, ":")
 		if ok && !slices.Contains(c.Trailer(name), strings.TrimSpace(value)) {
 			return fmt.Errorf("the commit's message: %q is not in its last paragraph any more, changed by a hook during the commit; history tells by it what was done: let the hook leave that paragraph, or add lines to it", line)

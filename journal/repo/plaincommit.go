@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // commitHooks are the hooks that git commit runs.
@@ -22,8 +24,8 @@ func (r *Repo) isPlain(s *settings) bool {
 	for _, v := range s.values["i18n.commitencoding"] {
 		utf8 = utf8 && isUTF8(v)
 	}
-	author, err := parseSignature(s.author)
-	committer, err2 := parseSignature(s.committer)
+	author, err := object.ParseSignature(s.author)
+	committer, err2 := object.ParseSignature(s.committer)
 	return err == nil && err2 == nil && s.hasConfiguration() && s.isOff("commit.gpgsign") && utf8 &&
 		s.isSetByPerson(r, "AUTHOR", author) && s.isSetByPerson(r, "COMMITTER", committer) && r.hasNoHook(s, commitHooks...)
 }
@@ -76,13 +78,13 @@ func (r *Repo) plainCommit(s *settings, parents []OID, tree OID, message string)
 		}
 	}
 	for _, line := range []string{s.author, s.committer} {
-		who, err := parseSignature(line)
+		who, err := object.ParseSignature(line)
 		if err == nil {
-			err = who.check()
+			err = who.Check()
 		}
 		if err != nil {
 			return "", fmt.Errorf("the commit was refused, and nothing is changed: %w", err)
 		}
 	}
-	return r.objs.put("commit", printCommit(tree, distinct, s.author, s.committer, message))
+	return r.WriteCommit(tree, distinct, s.author, s.committer, message)
 }

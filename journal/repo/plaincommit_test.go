@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // A commit without a work tree is the one that git commit makes in one.
@@ -13,14 +15,14 @@ func TestPlainCommitIsTheSame(t *testing.T) {
 	ctx := context.Background()
 	r, base := board(t)
 	theirs := claim(t, r, base)
-	want := must[OID](t)(r.WriteTree(ctx, must[Commit](t)(r.Commit(theirs)).Tree, changes("k/task.md", "state: done\n")))
+	want := repotest.Must[OID](t)(r.WriteTree(ctx, repotest.Must[Commit](t)(r.Commit(theirs)).Tree, changes("k/task.md", "state: done\n")))
 	const msg = "approve\n\n# kept\n\nOdd-Task: t\n\n"
-	a := must[Commit](t)(r.Commit(must[OID](t)(r.plainCommit(must[*settings](t)(r.loadSettings(ctx)), []OID{base, theirs}, want, msg))))
-	b := must[Commit](t)(r.Commit(must[OID](t)(r.commitInWorktree(ctx, []OID{base, theirs}, want, msg))))
+	a := repotest.Must[Commit](t)(r.Commit(repotest.Must[OID](t)(r.plainCommit(repotest.Must[*settings](t)(r.loadSettings(ctx)), []OID{base, theirs}, want, msg))))
+	b := repotest.Must[Commit](t)(r.Commit(repotest.Must[OID](t)(r.commitInWorktree(ctx, []OID{base, theirs}, want, msg))))
 	a.OID, b.OID = "", ""
 	a.Author.When, a.Committer.When = b.Author.When, b.Committer.When
-	eq(t, "plain", a, b)
-	eq(t, "tree", a.Tree, want)
+	repotest.Eq(t, "plain", a, b)
+	repotest.Eq(t, "tree", a.Tree, want)
 	noWorktreeLeft(t, r)
 }
 
@@ -31,7 +33,7 @@ func TestPlain(t *testing.T) {
 		return func(t testing.TB, r *Repo) { hook(t, filepath.Join(r.Root(), dir), name, "exit 0\n") }
 	}
 	set := func(key, value string) func(testing.TB, *Repo) {
-		return func(t testing.TB, r *Repo) { git(t, r.Root(), "config", key, value) }
+		return func(t testing.TB, r *Repo) { repotest.Git(t, r.Root(), "config", key, value) }
 	}
 	for name, tc := range map[string]struct {
 		with []func(testing.TB, *Repo)
@@ -58,7 +60,7 @@ func TestPlain(t *testing.T) {
 			for _, with := range tc.with {
 				with(t, r)
 			}
-			eq(t, "plain", r.isPlain(must[*settings](t)(r.loadSettings(context.Background()))), tc.want)
+			repotest.Eq(t, "plain", r.isPlain(repotest.Must[*settings](t)(r.loadSettings(context.Background()))), tc.want)
 		})
 	}
 }
@@ -71,7 +73,7 @@ func TestPlainCommitSweeps(t *testing.T) {
 	if err := os.MkdirAll(left, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	must[OID](t)(r.PersonCommit(context.Background(), []OID{base}, must[Commit](t)(r.Commit(base)).Tree, changes("k/a.md", "x\n"), "add"))
+	repotest.Must[OID](t)(r.PersonCommit(context.Background(), []OID{base}, repotest.Must[Commit](t)(r.Commit(base)).Tree, changes("k/a.md", "x\n"), "add"))
 	if _, err := os.Stat(left); !isMissing(err) {
 		t.Errorf("%s is still there: %v", left, err)
 	}

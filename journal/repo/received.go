@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // OpenReceiving is Open for a hook that judges a push. at is GIT_QUARANTINE_PATH, the directory where git holds the
@@ -27,7 +29,7 @@ func OpenReceiving(dir string, environ []string, at string) (*Repo, error) {
 		return nil, fmt.Errorf("GIT_QUARANTINE_PATH: %s lies outside of %s", at, objects)
 	}
 	r.git.Base = append(r.git.Base, "GIT_QUARANTINE_PATH="+real, "GIT_OBJECT_DIRECTORY="+real, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
-	r.objs = &gitStore{run: r.git, batch: &batch{run: r.git}}
+	r.DB = object.New(r.git, r.gitDir)
 	return r, nil
 }
 

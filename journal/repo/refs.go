@@ -198,8 +198,8 @@ func (u RefUpdate) check() error {
 		return fmt.Errorf("%s: an update without an old and a new id", u.Name)
 	}
 	for _, o := range []OID{u.Old, u.New} {
-		if o != "" && !o.isValid() {
-			return fmt.Errorf("%s: %w", u.Name, o.check())
+		if o != "" && !o.IsValid() {
+			return fmt.Errorf("%s: %w", u.Name, o.Check())
 		}
 	}
 	return nil

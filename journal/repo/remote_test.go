@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 func sshKeygen(dir string) (string, error) {
@@ -20,10 +22,10 @@ func sshKeygen(dir string) (string, error) {
 func clones(t testing.TB) (a, b *Repo, base OID, bare string) {
 	src, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n")
 	bare = t.TempDir()
-	git(t, bare, "clone", "-q", "--bare", src.Root(), ".")
+	repotest.Git(t, bare, "clone", "-q", "--bare", src.Root(), ".")
 	clone := func() *Repo {
 		dir := t.TempDir()
-		git(t, dir, "clone", "-q", "file://"+bare, ".")
+		repotest.Git(t, dir, "clone", "-q", "file://"+bare, ".")
 		return open(t, dir)
 	}
 	return clone(), clone(), base, bare
@@ -33,7 +35,7 @@ func TestPushIsTheClaim(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	a, b, base, bare := clones(t)
-	mine, his := claim(t, a, base), must[OID](t)(b.Make(ctx, []OID{base}, changes("k/task.md", "b"), agent, "m"))
+	mine, his := claim(t, a, base), repotest.Must[OID](t)(b.Make(ctx, []OID{base}, changes("k/task.md", "b"), agent, "m"))
 	main := func(old, new OID) RefUpdate { return RefUpdate{"refs/heads/main", old, new} }
 	run := func(n string, oid OID) RefUpdate { return RefUpdate{"refs/odd/run/" + n, "", oid} }
 	if err := a.Push(ctx, "origin", main(base, mine), run("a", base)); err != nil {
@@ -42,8 +44,8 @@ func TestPushIsTheClaim(t *testing.T) {
 	if err := b.Push(ctx, "origin", run("b", base), main(base, his)); !errors.Is(err, ErrRejected) {
 		t.Errorf("lost race: %v", err)
 	}
-	eq(t, "nothing of the loser", must[OID](t)(b.RemoteRef(ctx, "origin", "refs/odd/run/b")), "")
-	eq(t, "winner", must[OID](t)(b.RemoteRef(ctx, "origin", "refs/heads/main")), mine)
+	repotest.Eq(t, "nothing of the loser", repotest.Must[OID](t)(b.RemoteRef(ctx, "origin", "refs/odd/run/b")), "")
+	repotest.Eq(t, "winner", repotest.Must[OID](t)(b.RemoteRef(ctx, "origin", "refs/heads/main")), mine)
 	if err := b.Push(ctx, "origin", main("", his)); !errors.Is(err, ErrRejected) {
 		t.Errorf("create over: %v", err)
 	}
@@ -53,11 +55,11 @@ func TestPushIsTheClaim(t *testing.T) {
 	if err := b.Fetch(ctx, "origin"); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "fetched", must[OID](t)(b.Ref("refs/remotes/origin/main")), mine)
+	repotest.Eq(t, "fetched", repotest.Must[OID](t)(b.Ref("refs/remotes/origin/main")), mine)
 	if err := b.Push(ctx, "origin", RefUpdate{"refs/odd/run/a", base, ""}); err != nil {
 		t.Errorf("delete: %v", err)
 	}
-	git(t, bare, "config", "receive.denyDeletes", "true")
+	repotest.Git(t, bare, "config", "receive.denyDeletes", "true")
 	if err := a.Push(ctx, "origin", main(mine, "")); err == nil || errors.Is(err, ErrRejected) {
 		t.Errorf("a remote that never takes it: %v", err)
 	}
@@ -75,7 +77,7 @@ func TestPushLosesInTheTransaction(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	a, b, base, bare := clones(t)
-	his := must[OID](t)(b.Make(ctx, []OID{base}, changes("k/task.md", "b"), agent, "m"))
+	his := repotest.Must[OID](t)(b.Make(ctx, []OID{base}, changes("k/task.md", "b"), agent, "m"))
 	if err := b.Push(ctx, "origin", RefUpdate{"refs/heads/his", "", his}); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func TestPushLosesInTheTransaction(t *testing.T) {
 	if err := a.Push(ctx, "origin", RefUpdate{"refs/heads/main", base, mine}, RefUpdate{"refs/odd/run/a", "", base}); !errors.Is(err, ErrRejected) {
 		t.Errorf("the race was lost, and the error says %v", err)
 	}
-	eq(t, "nothing of the loser", must[OID](t)(a.RemoteRef(ctx, "origin", "refs/odd/run/a")), "")
+	repotest.Eq(t, "nothing of the loser", repotest.Must[OID](t)(a.RemoteRef(ctx, "origin", "refs/odd/run/a")), "")
 }
 
 // What makes every push fail is no lost race, though the remote names a lock.
@@ -95,7 +97,7 @@ func TestPushFailsForGood(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for name, spoil := range map[string]func(bare string){
-		"a branch in the place of a folder": func(bare string) { git(t, bare, "branch", "odd", "main") },
+		"a branch in the place of a folder": func(bare string) { repotest.Git(t, bare, "branch", "odd", "main") },
 		"a lock that was left behind": func(bare string) {
 			if err := os.WriteFile(filepath.Join(bare, "refs", "heads", "main.lock"), nil, 0o666); err != nil {
 				t.Fatal(err)
@@ -144,8 +146,8 @@ func TestRemoteLock(t *testing.T) {
 	if err := m.Release(ctx); err != nil {
 		t.Error(err)
 	}
-	eq(t, "freed", git(t, bare, "for-each-ref", "refs/odd"), "")
-	git(t, bare, "update-ref", "refs/odd/lock/acme", "HEAD")
+	repotest.Eq(t, "freed", repotest.Git(t, bare, "for-each-ref", "refs/odd"), "")
+	repotest.Git(t, bare, "update-ref", "refs/odd/lock/acme", "HEAD")
 	if _, err := a.LockRemote(ctx, "origin", "acme", "run-a", time.Minute, now); err == nil {
 		t.Error("a lock nobody can read was taken for free")
 	}
@@ -206,7 +208,7 @@ func TestRemoteLockRace(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	eq(t, "winners", won, 1)
+	repotest.Eq(t, "winners", won, 1)
 }
 
 func TestPruneRuns(t *testing.T) {
@@ -218,9 +220,9 @@ func TestPruneRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	n := must[int](t)(r.PruneRuns(ctx, time.Date(2017, 1, 1, 0, 0, 0, 0, time.UTC)))
-	eq(t, "pruned", n, 1)
-	eq(t, "left", len(must[[]RefUpdate](t)(r.Refs(runRefs))), 2)
+	n := repotest.Must[int](t)(r.PruneRuns(ctx, time.Date(2017, 1, 1, 0, 0, 0, 0, time.UTC)))
+	repotest.Eq(t, "pruned", n, 1)
+	repotest.Eq(t, "left", len(repotest.Must[[]RefUpdate](t)(r.Refs(runRefs))), 2)
 	if err := r.Maintain(ctx); err != nil {
 		t.Error(err)
 	}
@@ -232,7 +234,7 @@ func TestLandArrived(t *testing.T) {
 	ctx := context.Background()
 	a, _, base, bare := clones(t)
 	next := claim(t, a, base)
-	write(t, bare, "hooks/post-receive", "#!/bin/sh\nkill -9 $PPID\n")
+	repotest.Write(t, bare, "hooks/post-receive", "#!/bin/sh\nkill -9 $PPID\n")
 	if err := os.Chmod(filepath.Join(bare, "hooks/post-receive"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -243,14 +245,14 @@ func TestLandArrived(t *testing.T) {
 	if err := l.Land(ctx, base, next); err != nil {
 		t.Errorf("it arrived: %v", err)
 	}
-	eq(t, "the local branch follows", must[OID](t)(a.Ref("refs/heads/main")), next)
+	repotest.Eq(t, "the local branch follows", repotest.Must[OID](t)(a.Ref("refs/heads/main")), next)
 }
 
 // A remote that hangs is called off, by what it is and how to wait longer.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	a, _, base, bare := clones(t)
-	write(t, bare, "hooks/pre-receive", "#!/bin/sh\nexec sleep 1000\n")
+	repotest.Write(t, bare, "hooks/pre-receive", "#!/bin/sh\nexec sleep 1000\n")
 	if err := os.Chmod(filepath.Join(bare, "hooks/pre-receive"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +269,7 @@ func TestFetchRace(t *testing.T) {
 	ctx := context.Background()
 	a, b, at, _ := clones(t)
 	for n := range 5 {
-		next := must[OID](t)(a.Make(ctx, []OID{at}, changes("k/task.md", strings.Repeat("x", n+2)), agent, "m"))
+		next := repotest.Must[OID](t)(a.Make(ctx, []OID{at}, changes("k/task.md", strings.Repeat("x", n+2)), agent, "m"))
 		if err := a.Push(ctx, "origin", RefUpdate{"refs/heads/main", at, next}); err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +283,7 @@ func TestFetchRace(t *testing.T) {
 			}
 		}
 		at = next
-		eq(t, "fetched", must[OID](t)(b.Ref("refs/remotes/origin/main")), next)
+		repotest.Eq(t, "fetched", repotest.Must[OID](t)(b.Ref("refs/remotes/origin/main")), next)
 	}
 }
 

@@ -53,40 +53,24 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/mmap"
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
-// OID is an object id in lower-case hex; "" means absent (in RefUpdate, an Old of "" creates and a New of ""
-// deletes).
-type OID string
+// The types of package object, which callers of this package name too.
+type (
+	OID       = object.OID
+	Changes   = object.Changes
+	Signature = object.Signature
+	Commit    = object.Commit
+	Change    = object.Change
+	FileEdit  = object.FileEdit
+	Lines     = object.Lines
+	Deletion  = object.Deletion
+	TreeFS    = object.TreeFS
+)
 
-// Changes maps a repository path (slash-separated) to its new bytes; nil deletes.
-type Changes map[string][]byte
-
-// Signature is a name, an email and a time, as git stores them.
-type Signature struct {
-	Name, Email string
-	When        time.Time
-}
-
-// Commit is one commit of the history.
-type Commit struct {
-	OID       OID
-	Tree      OID
-	Parents   []OID
-	Author    Signature
-	Committer Signature
-	Message   string
-	Signed    bool // it carries a signature, good or not
-}
-
-// Change is one path that differs between two trees. Old or New is "" if that side has no file.
-type Change struct {
-	Path             string
-	Old, New         OID
-	OldMode, NewMode string // "100644", "100755", "120000", "160000" or ""
-}
-
-// RefUpdate moves Name (a full ref name) from Old to New.
+// RefUpdate moves Name (a full ref name) from Old to New. An Old of "" creates the ref, a New of "" deletes it.
 type RefUpdate struct {
 	Name     string
 	Old, New OID
@@ -104,7 +88,7 @@ var (
 	ErrRejected  = errors.New("the remote rejected the push")   // non-fast-forward or stale lease
 	ErrForbidden = errors.New("a rule of odd check forbids it") // Line.Check refuses the commits
 	ErrDeclined  = errors.New("the remote does not take it")    // a hook or a protected branch refuses it
-	ErrConflict  = errors.New("merge conflict")
+	ErrConflict  = object.ErrConflict
 )
 
 // Faulty reports whether err is the fault of a disk that is full, read-only or failing, so that the same operation
@@ -114,6 +98,7 @@ func Faulty(err error) bool { return gitcmd.Faulty(err) }
 // Repo is one repository and the work tree it was opened from. Methods may be
 // called from several goroutines.
 type Repo struct {
+	*object.DB
 	root     string // top of the work tree, "" when bare
 	gitDir   string // this work tree's own git directory
 	common   string // the directory all work trees share
@@ -121,13 +106,9 @@ type Repo struct {
 	format   string // of object ids
 	extended bool   // it has extensions of the repository format
 	git      *gitcmd.Runner
-	objs     store
 	refs     refs
 	updates  *refUpdater
-	trees    boundedCache[OID, listing]
-	commits  boundedCache[OID, Commit]
-	blobs    boundedCache[OID, []byte]
-	mapped   mappings
+	mapped   mmap.Files
 	settings settingsCache
 	step     func(string) error // tests stop a Move between two steps with it; nil otherwise
 

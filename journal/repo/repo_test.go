@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // TestMain gives every test, and every git it starts, a home of its own.
@@ -29,60 +28,11 @@ func TestMain(m *testing.M) {
 		if dir := os.Getenv("ODD_TEST_MOVE"); dir != "" {
 			return moveInChild(dir)
 		}
-		home, err := os.MkdirTemp("", "odd-repo-home")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(home)
-		for _, kv := range os.Environ() {
-			if strings.HasPrefix(kv, "GIT_") {
-				os.Unsetenv(strings.SplitN(kv, "=", 2)[0])
-			}
-		}
-		os.Setenv("HOME", home)
-		os.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
-		os.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "gitconfig"))
-		os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-		conf := "[user]\n\tname = Ann\n\temail = ann@example.org\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
-		if err := os.WriteFile(filepath.Join(home, "gitconfig"), []byte(conf), 0o644); err != nil {
-			panic(err)
-		}
-		return m.Run()
+		return repotest.Run(m)
 	}())
 }
 
 var agent = Signature{Name: "odd-agent", Email: "odd@localhost", When: time.Unix(1_800_000_000, 0).UTC()}
-
-// git runs the real git in dir and returns its output, trimmed.
-func git(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	out, err := tryGit(dir, args...)
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return out
-}
-
-func tryGit(dir string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	return strings.TrimRight(string(out), "\n"), err
-}
-
-// write puts files (name, content, …) below dir.
-func write(t testing.TB, dir string, files ...string) {
-	t.Helper()
-	for i := 0; i < len(files); i += 2 {
-		p := filepath.Join(dir, files[i])
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(files[i+1]), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // fresh makes a repository with one commit of the files on main.
 func fresh(t testing.TB, files ...string) (*Repo, OID) {
@@ -94,11 +44,11 @@ func fresh(t testing.TB, files ...string) (*Repo, OID) {
 func freshAs(t testing.TB, initArgs []string, files ...string) (*Repo, OID) {
 	t.Helper()
 	dir := t.TempDir()
-	git(t, dir, append([]string{"init", "-q"}, initArgs...)...)
-	write(t, dir, files...)
-	git(t, dir, "add", "-A")
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "base")
-	return open(t, dir), OID(git(t, dir, "rev-parse", "HEAD"))
+	repotest.Git(t, dir, append([]string{"init", "-q"}, initArgs...)...)
+	repotest.Write(t, dir, files...)
+	repotest.Git(t, dir, "add", "-A")
+	repotest.Git(t, dir, "commit", "-q", "--allow-empty", "-m", "base")
+	return open(t, dir), OID(repotest.Git(t, dir, "rev-parse", "HEAD"))
 }
 
 func open(t testing.TB, dir string) *Repo {
@@ -108,25 +58,6 @@ func open(t testing.TB, dir string) *Repo {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// must returns v of a (v, error) pair.
-func must[T any](t testing.TB) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
-// eq fails unless got and want are the same.
-func eq[T any](t testing.TB, what string, got, want T) {
-	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("%s (-want +got):\n%s", what, d)
-	}
 }
 
 func changes(kv ...string) Changes {
@@ -153,12 +84,10 @@ func TestReadsOnBothStores(t *testing.T) {
 			t.Parallel()
 			r, base := freshAs(t, tc.init, "a.md", "one\n", "d/b.md", "two\n", "d/e/c.sh", "three\n")
 			if tc.then != nil {
-				git(t, r.Root(), tc.then...)
+				repotest.Git(t, r.Root(), tc.then...)
 				r = open(t, r.Root())
 			}
-			if _, slow := r.objs.(*gitStore); slow != tc.slow {
-				t.Fatalf("store is %T", r.objs)
-			}
+			repotest.Eq(t, "git reads", r.refs.packed == nil, tc.slow)
 			readAll(t, r, base)
 		})
 	}
@@ -170,31 +99,29 @@ func TestUnknownFormats(t *testing.T) {
 	for _, key := range []string{"refStorage = reftable", "relativeWorktrees = true", "compatObjectFormat = sha256", "anythingNew = 1"} {
 		r, _ := fresh(t, "a", "1\n")
 		conf := filepath.Join(r.CommonDir(), "config")
-		b := must[[]byte](t)(os.ReadFile(conf))
+		b := repotest.Must[[]byte](t)(os.ReadFile(conf))
 		text := strings.Replace(string(b), "repositoryformatversion = 0", "repositoryformatversion = 1", 1) + "[extensions]\n\t" + key + "\n"
 		if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		r = open(t, r.Root())
-		if _, slow := r.objs.(*gitStore); !slow || r.refs.packed != nil {
-			t.Errorf("%s: objects are read by %T, refs in process %v", key, r.objs, r.refs.packed != nil)
-		}
+		repotest.Eq(t, key+": odd reads refs", r.refs.packed != nil, false)
 	}
 }
 
 func readAll(t *testing.T, r *Repo, base OID) {
 	ctx := context.Background()
-	eq(t, "branch", must[string](t)(r.Branch()), "main")
-	eq(t, "ref", must[OID](t)(r.Ref("refs/heads/main")), base)
+	repotest.Eq(t, "branch", repotest.Must[string](t)(r.Branch()), "main")
+	repotest.Eq(t, "ref", repotest.Must[OID](t)(r.Ref("refs/heads/main")), base)
 	if _, err := r.Ref("refs/heads/none"); !errors.Is(err, ErrNoRef) {
 		t.Errorf("missing ref: %v", err)
 	}
-	f := must[fs.FS](t)(r.Tree(base))
+	f := repotest.Must[fs.FS](t)(r.Tree(base))
 	if err := fstest.TestFS(f, "a.md", "d/b.md", "d/e/c.sh"); err != nil {
 		t.Error(err)
 	}
 	var all []string
-	for range fewFiles + 1 {
+	for range 257 {
 		all = append(all, "a.md")
 	}
 	n := 0
@@ -206,23 +133,23 @@ func readAll(t *testing.T, r *Repo, base OID) {
 		many = append(many, n+"="+string(b))
 		return nil
 	})
-	eq(t, "many", many, []string{"d/e/c.sh=three\n", "a.md=one\n"})
+	repotest.Eq(t, "many", many, []string{"d/e/c.sh=three\n", "a.md=one\n"})
 	if err != nil {
 		t.Error(err)
 	}
-	next := must[OID](t)(r.Make(ctx, []OID{base}, Changes{"a.md": []byte("uno\n"), "d/b.md": nil, "n/x.md": []byte{}}, agent, "x: y\n\nOdd-Run: r1\nodd-task: t"))
-	eq(t, "diff", diffText(t, r, base, next), "M a.md|D d/b.md|A n/x.md")
-	c := must[Commit](t)(r.Commit(next))
-	eq(t, "author", c.Author, agent)
-	eq(t, "parents", c.Parents, []OID{base})
-	eq(t, "trailer", c.Trailer("Odd-Task"), []string{"t"})
-	if out, err := tryGit(r.Root(), "fsck", "--strict"); err != nil {
+	next := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, Changes{"a.md": []byte("uno\n"), "d/b.md": nil, "n/x.md": []byte{}}, agent, "x: y\n\nOdd-Run: r1\nodd-task: t"))
+	repotest.Eq(t, "diff", diffText(t, r, base, next), "M a.md|D d/b.md|A n/x.md")
+	c := repotest.Must[Commit](t)(r.Commit(next))
+	repotest.Eq(t, "author", c.Author, agent)
+	repotest.Eq(t, "parents", c.Parents, []OID{base})
+	repotest.Eq(t, "trailer", c.Trailer("Odd-Task"), []string{"t"})
+	if out, err := repotest.TryGit(r.Root(), "fsck", "--strict"); err != nil {
 		t.Errorf("fsck: %s", out)
 	}
 	if err := r.Move(ctx, RefUpdate{"refs/odd/x", "", next}, RefUpdate{"refs/heads/main", base, next}); err != nil {
 		t.Error(err)
 	}
-	eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+	repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
 	var log []OID
 	for c, err := range r.Log(ctx, "", next) {
 		if err != nil {
@@ -230,15 +157,15 @@ func readAll(t *testing.T, r *Repo, base OID) {
 		}
 		log = append(log, c.OID)
 	}
-	eq(t, "log", log, []OID{next, base})
-	eq(t, "merge base", must[OID](t)(r.MergeBase(ctx, base, next)), base)
-	eq(t, "tree of d", must[OID](t)(r.TreeOID(base, "d")), OID(git(t, r.Root(), "rev-parse", string(base)+":d")))
+	repotest.Eq(t, "log", log, []OID{next, base})
+	repotest.Eq(t, "merge base", repotest.Must[OID](t)(r.MergeBase(ctx, base, next)), base)
+	repotest.Eq(t, "tree of d", repotest.Must[OID](t)(r.TreeOID(base, "d")), OID(repotest.Git(t, r.Root(), "rev-parse", string(base)+":d")))
 }
 
 func diffText(t *testing.T, r *Repo, a, b OID) string {
 	t.Helper()
 	var out []string
-	for _, c := range must[[]Change](t)(r.Diff(context.Background(), a, b)) {
+	for _, c := range repotest.Must[[]Change](t)(r.Diff(context.Background(), a, b)) {
 		k := "M"
 		if c.OldMode == "" {
 			k = "A"
@@ -256,37 +183,37 @@ func TestOpen(t *testing.T) {
 	if _, err := Open(dir, os.Environ()); !errors.Is(err, ErrNotRepo) {
 		t.Errorf("outside: %v", err)
 	}
-	r := must[*Repo](t)(Init(context.Background(), dir, os.Environ()))
+	r := repotest.Must[*Repo](t)(Init(context.Background(), dir, os.Environ()))
 	if _, err := r.Resolve(context.Background(), "HEAD"); !errors.Is(err, ErrNoCommit) {
 		t.Errorf("unborn HEAD: %v", err)
 	}
-	eq(t, "unborn branch", must[string](t)(r.Branch()), "main")
-	write(t, dir, "a/b/f", "x")
-	eq(t, "prefix", open(t, filepath.Join(dir, "a", "b")).prefix, "a/b")
-	git(t, dir, "add", "-A")
-	git(t, dir, "commit", "-q", "-m", "x")
-	git(t, dir, "worktree", "add", "-q", "../"+filepath.Base(dir)+"-wt", "-b", "side")
+	repotest.Eq(t, "unborn branch", repotest.Must[string](t)(r.Branch()), "main")
+	repotest.Write(t, dir, "a/b/f", "x")
+	repotest.Eq(t, "prefix", open(t, filepath.Join(dir, "a", "b")).prefix, "a/b")
+	repotest.Git(t, dir, "add", "-A")
+	repotest.Git(t, dir, "commit", "-q", "-m", "x")
+	repotest.Git(t, dir, "worktree", "add", "-q", "../"+filepath.Base(dir)+"-wt", "-b", "side")
 	w := open(t, dir+"-wt")
-	eq(t, "common of a linked tree", w.CommonDir(), r.CommonDir())
-	eq(t, "branch of a linked tree", must[string](t)(w.Branch()), "side")
-	eq(t, "ref from a linked tree", must[OID](t)(w.Ref("refs/heads/main")), must[OID](t)(r.Ref("refs/heads/main")))
-	git(t, dir, "checkout", "-q", "--detach")
-	eq(t, "detached", must[string](t)(r.Branch()), "")
+	repotest.Eq(t, "common of a linked tree", w.CommonDir(), r.CommonDir())
+	repotest.Eq(t, "branch of a linked tree", repotest.Must[string](t)(w.Branch()), "side")
+	repotest.Eq(t, "ref from a linked tree", repotest.Must[OID](t)(w.Ref("refs/heads/main")), repotest.Must[OID](t)(r.Ref("refs/heads/main")))
+	repotest.Git(t, dir, "checkout", "-q", "--detach")
+	repotest.Eq(t, "detached", repotest.Must[string](t)(r.Branch()), "")
 	bare := t.TempDir()
-	git(t, bare, "clone", "-q", "--bare", dir, ".")
-	eq(t, "bare root", open(t, bare).Root(), "")
+	repotest.Git(t, bare, "clone", "-q", "--bare", dir, ".")
+	repotest.Eq(t, "bare root", open(t, bare).Root(), "")
 }
 
 func TestMakeKeepsModes(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t, "run.sh", "#!/bin/sh\n", "a.md", "a", "z/y.md", "y")
-	must[string](t)(tryGit(r.Root(), "update-index", "--chmod=+x", "run.sh"))
-	git(t, r.Root(), "commit", "-q", "-m", "x")
-	base := must[OID](t)(r.Ref("HEAD"))
-	next := must[OID](t)(r.Make(context.Background(), []OID{base}, changes("run.sh", "new", "z.md", "z", "z/a/b", "c"), agent, "m"))
-	eq(t, "tree", git(t, r.Root(), "ls-tree", "-r", "--format=%(objectmode) %(path)", string(next)),
+	repotest.Must[string](t)(repotest.TryGit(r.Root(), "update-index", "--chmod=+x", "run.sh"))
+	repotest.Git(t, r.Root(), "commit", "-q", "-m", "x")
+	base := repotest.Must[OID](t)(r.Ref("HEAD"))
+	next := repotest.Must[OID](t)(r.Make(context.Background(), []OID{base}, changes("run.sh", "new", "z.md", "z", "z/a/b", "c"), agent, "m"))
+	repotest.Eq(t, "tree", repotest.Git(t, r.Root(), "ls-tree", "-r", "--format=%(objectmode) %(path)", string(next)),
 		"100644 a.md\n100755 run.sh\n100644 z.md\n100644 z/a/b\n100644 z/y.md")
-	git(t, r.Root(), "fsck", "--strict")
+	repotest.Git(t, r.Root(), "fsck", "--strict")
 }
 
 func TestMakeRefuses(t *testing.T) {
@@ -295,9 +222,9 @@ func TestMakeRefuses(t *testing.T) {
 	if err := os.Symlink("f", filepath.Join(r.Root(), "l")); err != nil {
 		t.Fatal(err)
 	}
-	git(t, r.Root(), "add", "-A")
-	git(t, r.Root(), "commit", "-q", "-m", "link")
-	base := must[OID](t)(r.Ref("HEAD"))
+	repotest.Git(t, r.Root(), "add", "-A")
+	repotest.Git(t, r.Root(), "commit", "-q", "-m", "link")
+	base := repotest.Must[OID](t)(r.Ref("HEAD"))
 	bad := agent
 	bad.Name = "a\nb"
 	for name, tc := range map[string]struct {
@@ -325,15 +252,15 @@ func TestMakeRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}
 	}
-	next := must[OID](t)(r.Make(context.Background(), []OID{base}, Changes{"f": nil, "f/x": []byte("1"), "gone": nil}, agent, "m"))
-	eq(t, "file to folder", diffText(t, r, base, next), "D f|A f/x")
+	next := repotest.Must[OID](t)(r.Make(context.Background(), []OID{base}, Changes{"f": nil, "f/x": []byte("1"), "gone": nil}, agent, "m"))
+	repotest.Eq(t, "file to folder", diffText(t, r, base, next), "D f|A f/x")
 }
 
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r, base := fresh(t, "f", "x")
-	next := must[OID](t)(r.Make(ctx, []OID{base}, changes("f", "y"), agent, "m"))
+	next := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, changes("f", "y"), agent, "m"))
 	set := func(us ...RefUpdate) error { return r.Update(ctx, us...) }
 	if err := set(RefUpdate{"refs/odd/a", "", base}, RefUpdate{"refs/odd/b", "", base}); err != nil {
 		t.Fatal(err)
@@ -359,7 +286,7 @@ func TestUpdate(t *testing.T) {
 	if err := set(RefUpdate{"refs/odd/a", base, ""}, RefUpdate{"refs/odd/b", base, next}); err != nil {
 		t.Error(err)
 	}
-	eq(t, "refs", must[[]RefUpdate](t)(r.Refs("refs/odd/")), []RefUpdate{{Name: "refs/odd/b", New: next}})
+	repotest.Eq(t, "refs", repotest.Must[[]RefUpdate](t)(r.Refs("refs/odd/")), []RefUpdate{{Name: "refs/odd/b", New: next}})
 	for _, n := range []string{"main", "refs/heads/..", "refs/heads/a b", "refs/heads/x.lock", "refs/heads/-\n"} {
 		if err := set(RefUpdate{n, "", base}); err == nil || errors.Is(err, ErrMoved) {
 			t.Errorf("%q: %v", n, err)
@@ -390,17 +317,17 @@ func TestUpdateRace(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	eq(t, "winners", won, 1)
+	repotest.Eq(t, "winners", won, 1)
 }
 
 func TestDirty(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t, "k/a.md", "a", "k/b.md", "b", "o/c.md", "c", ".gitignore", "*.log\n")
-	write(t, r.Root(), "k/a.md", "A", "k/new ü.md", "n", "k/x.log", "l", "o/c.md", "C")
-	git(t, r.Root(), "rm", "-q", "--cached", "k/b.md")
-	eq(t, "below k", must[[]string](t)(r.Dirty(context.Background(), "k")), []string{"k/a.md", "k/b.md", "k/new ü.md"})
-	eq(t, "all", len(must[[]string](t)(r.Dirty(context.Background()))), 4)
-	eq(t, "below a file that is not there", len(must[[]string](t)(r.Dirty(context.Background(), "none/"))), 0)
+	repotest.Write(t, r.Root(), "k/a.md", "A", "k/new ü.md", "n", "k/x.log", "l", "o/c.md", "C")
+	repotest.Git(t, r.Root(), "rm", "-q", "--cached", "k/b.md")
+	repotest.Eq(t, "below k", repotest.Must[[]string](t)(r.Dirty(context.Background(), "k")), []string{"k/a.md", "k/b.md", "k/new ü.md"})
+	repotest.Eq(t, "all", len(repotest.Must[[]string](t)(r.Dirty(context.Background()))), 4)
+	repotest.Eq(t, "below a file that is not there", len(repotest.Must[[]string](t)(r.Dirty(context.Background(), "none/"))), 0)
 }
 
 func TestWriteAndStage(t *testing.T) {
@@ -418,8 +345,8 @@ func TestWriteAndStage(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.Root(), "a")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("empty folder stays: %v", err)
 	}
-	st := must[os.FileInfo](t)(os.Stat(filepath.Join(r.Root(), "run")))
-	eq(t, "mode", st.Mode().Perm(), 0o755)
+	st := repotest.Must[os.FileInfo](t)(os.Stat(filepath.Join(r.Root(), "run")))
+	repotest.Eq(t, "mode", st.Mode().Perm(), 0o755)
 	for _, p := range []string{"out/x", "out", "../x", ".git/config"} {
 		if err := r.Write(changes(p, "bad")); err == nil {
 			t.Errorf("%s: written", p)
@@ -428,7 +355,7 @@ func TestWriteAndStage(t *testing.T) {
 	if err := r.Stage(context.Background(), "a/b.md", "n/m/o.md"); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "staged", git(t, r.Root(), "diff", "--cached", "--name-status"), "D\ta/b.md\nA\tn/m/o.md")
+	repotest.Eq(t, "staged", repotest.Git(t, r.Root(), "diff", "--cached", "--name-status"), "D\ta/b.md\nA\tn/m/o.md")
 }
 
 // Many files are written as one is: whole, in the order of their paths up to the
@@ -459,16 +386,16 @@ func TestWriteManyStopsAtTheFirstError(t *testing.T) {
 			t.Errorf("%s holds %q, want %q: %v", name(i), b, want, err)
 		}
 	}
-	eq(t, "below", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "d/100/x")))), "a folder in the place of a file")
-	eq(t, "after it", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "e")))), "old")
+	repotest.Eq(t, "below", string(repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "d/100/x")))), "a folder in the place of a file")
+	repotest.Eq(t, "after it", string(repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "e")))), "old")
 	left, _ := filepath.Glob(filepath.Join(r.Root(), "d", ".*"))
-	eq(t, "left aside", len(left), 0)
+	repotest.Eq(t, "left aside", len(left), 0)
 }
 
 func TestLockDrain(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t)
-	unlock := must[func() error](t)(r.LockDrainFor("run-1"))
+	unlock := repotest.Must[func() error](t)(r.LockDrainFor("run-1"))
 	_, err := open(t, r.Root()).LockDrain()
 	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), fmt.Sprintf("(pid %d run-1)", os.Getpid())) {
 		t.Errorf("second lock: %v", err)
@@ -476,26 +403,26 @@ func TestLockDrain(t *testing.T) {
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "a drain where this process lives on without the lock", r.Draining(), false)
-	must[func() error](t)(r.LockDrain())
-	eq(t, "a drain", r.Draining(), true)
+	repotest.Eq(t, "a drain where this process lives on without the lock", r.Draining(), false)
+	repotest.Must[func() error](t)(r.LockDrain())
+	repotest.Eq(t, "a drain", r.Draining(), true)
 }
 
 // A run is killed that keeps a base, holds no lock of its own and is of no living drain.
 func TestKilledRuns(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t)
-	eq(t, "none", must[[]string](t)(r.KilledRuns()), nil)
+	repotest.Eq(t, "none", repotest.Must[[]string](t)(r.KilledRuns()), nil)
 	for _, run := range []string{"run-1", "run-2"} {
-		git(t, r.Root(), "update-ref", "refs/odd/base/"+run, string(base))
+		repotest.Git(t, r.Root(), "update-ref", "refs/odd/base/"+run, string(base))
 	}
-	defer must[func()](t)(r.LockRun("run-1"))()
-	unlock := must[func() error](t)(r.LockDrainFor("run-2"))
-	eq(t, "a drain at work", must[[]string](t)(r.KilledRuns()), nil)
+	defer repotest.Must[func()](t)(r.LockRun("run-1"))()
+	unlock := repotest.Must[func() error](t)(r.LockDrainFor("run-2"))
+	repotest.Eq(t, "a drain at work", repotest.Must[[]string](t)(r.KilledRuns()), nil)
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "killed", must[[]string](t)(r.KilledRuns()), []string{"run-2"})
+	repotest.Eq(t, "killed", repotest.Must[[]string](t)(r.KilledRuns()), []string{"run-2"})
 }
 
 // A run that works beside others lives as long as its lock is held: not before, and not
@@ -503,27 +430,27 @@ func TestKilledRuns(t *testing.T) {
 func TestLockRun(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t)
-	eq(t, "never", r.RunLives("run-1"), false)
-	unlock := must[func()](t)(r.LockRun("run-1"))
-	eq(t, "at work", []bool{r.RunLives("run-1"), open(t, r.Root()).RunLives("run-1"), r.RunLives("run-2")}, []bool{true, true, false})
+	repotest.Eq(t, "never", r.RunLives("run-1"), false)
+	unlock := repotest.Must[func()](t)(r.LockRun("run-1"))
+	repotest.Eq(t, "at work", []bool{r.RunLives("run-1"), open(t, r.Root()).RunLives("run-1"), r.RunLives("run-2")}, []bool{true, true, false})
 	if _, err := open(t, r.Root()).LockRun("run-1"); !errors.Is(err, ErrBusy) {
 		t.Errorf("a second lock: %v", err)
 	}
 	unlock()
-	eq(t, "ended", r.RunLives("run-1"), false)
-	write(t, r.CommonDir(), "odd/run-3.lock", "")
-	eq(t, "killed", r.RunLives("run-3"), false)
+	repotest.Eq(t, "ended", r.RunLives("run-1"), false)
+	repotest.Write(t, r.CommonDir(), "odd/run-3.lock", "")
+	repotest.Eq(t, "killed", r.RunLives("run-3"), false)
 	left, _ := filepath.Glob(filepath.Join(r.CommonDir(), "odd", "run-*"))
-	eq(t, "left", len(left), 0)
+	repotest.Eq(t, "left", len(left), 0)
 }
 
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t)
-	git(t, r.Root(), "config", "user.email", "bo@example.org")
-	id := must[Signature](t)(r.Identity(context.Background()))
-	eq(t, "identity", id.Name+" "+id.Email, "Ann bo@example.org")
-	git(t, r.Root(), "config", "user.email", "")
+	repotest.Git(t, r.Root(), "config", "user.email", "bo@example.org")
+	id := repotest.Must[Signature](t)(r.Identity(context.Background()))
+	repotest.Eq(t, "identity", id.Name+" "+id.Email, "Ann bo@example.org")
+	repotest.Git(t, r.Root(), "config", "user.email", "")
 	r.settings.last = nil
 	if _, err := r.Identity(context.Background()); err == nil || !strings.Contains(err.Error(), "git config user.email") {
 		t.Errorf("no email: %v", err)
@@ -533,15 +460,15 @@ func TestIdentity(t *testing.T) {
 func TestSurvivesRepack(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "f", "x")
-	must[Commit](t)(r.Commit(base))
-	write(t, r.Root(), "g", "y")
-	git(t, r.Root(), "add", "-A")
-	git(t, r.Root(), "commit", "-q", "-m", "two")
-	git(t, r.Root(), "gc", "-q")
-	two := must[OID](t)(r.Ref("HEAD"))
-	f := must[fs.FS](t)(r.Tree(two))
-	eq(t, "after gc", string(must[[]byte](t)(fs.ReadFile(f, "g"))), "y")
-	if _, err := r.Blob(OID(strings.Repeat("1", 40))); !errors.Is(err, errNoObject) {
+	repotest.Must[Commit](t)(r.Commit(base))
+	repotest.Write(t, r.Root(), "g", "y")
+	repotest.Git(t, r.Root(), "add", "-A")
+	repotest.Git(t, r.Root(), "commit", "-q", "-m", "two")
+	repotest.Git(t, r.Root(), "gc", "-q")
+	two := repotest.Must[OID](t)(r.Ref("HEAD"))
+	f := repotest.Must[fs.FS](t)(r.Tree(two))
+	repotest.Eq(t, "after gc", string(repotest.Must[[]byte](t)(fs.ReadFile(f, "g"))), "y")
+	if _, err := r.Blob(OID(strings.Repeat("1", 40))); err == nil {
 		t.Errorf("missing blob: %v", err)
 	}
 }
@@ -552,7 +479,7 @@ func TestLogAndPatch(t *testing.T) {
 	r, base := fresh(t, "a ü.md", "one\n", "b.md", "one\n")
 	tips := []OID{base}
 	for i := range 3 {
-		tips = append(tips, must[OID](t)(r.Make(ctx, tips[i:], changes("a ü.md", fmt.Sprint(i, "\n"), "b.md", fmt.Sprint(i, "\n")), agent, "m")))
+		tips = append(tips, repotest.Must[OID](t)(r.Make(ctx, tips[i:], changes("a ü.md", fmt.Sprint(i, "\n"), "b.md", fmt.Sprint(i, "\n")), agent, "m")))
 	}
 	var got []OID
 	for c, err := range r.Log(ctx, tips[1], tips[3]) {
@@ -561,8 +488,8 @@ func TestLogAndPatch(t *testing.T) {
 		}
 		got = append(got, c.OID)
 	}
-	eq(t, "range", got, []OID{tips[3], tips[2]})
-	merge := must[OID](t)(r.Make(ctx, []OID{tips[3], base}, nil, agent, "m"))
+	repotest.Eq(t, "range", got, []OID{tips[3], tips[2]})
+	merge := repotest.Must[OID](t)(r.Make(ctx, []OID{tips[3], base}, nil, agent, "m"))
 	for _, c := range []struct {
 		from, to OID
 		want     []OID
@@ -574,10 +501,10 @@ func TestLogAndPatch(t *testing.T) {
 			}
 			got = append(got, c.OID)
 		}
-		eq(t, "short range", got, c.want)
+		repotest.Eq(t, "short range", got, c.want)
 	}
 	for c := range r.Log(ctx, "", tips[3]) {
-		eq(t, "first of a loop that stops", c.OID, tips[3])
+		repotest.Eq(t, "first of a loop that stops", c.OID, tips[3])
 		break
 	}
 	for _, err := range r.Log(ctx, "--all", tips[3]) {
@@ -585,26 +512,26 @@ func TestLogAndPatch(t *testing.T) {
 			t.Error("an option for an id was accepted")
 		}
 	}
-	patch := string(must[[]byte](t)(r.Patch(ctx, base, tips[1], "a ü.md")))
+	patch := string(repotest.Must[[]byte](t)(r.Patch(ctx, base, tips[1], "a ü.md")))
 	if !strings.Contains(patch, "+++ b/a ü.md") || strings.Contains(patch, "b/b.md") || strings.Contains(patch, "\x1b") {
 		t.Errorf("patch of one path:\n%s", patch)
 	}
-	lines := must[OID](t)(r.Make(ctx, []OID{base}, changes("a ü.md", "one\ntwo\n", "raw", "\x00\x01"), agent, "m"))
-	eq(t, "changed lines", must[[]Lines](t)(r.ChangedLines(ctx, base, lines)), []Lines{{"a ü.md", 1, 0}, {"raw", -1, -1}})
-	if ok := must[bool](t)(r.Ancestor(ctx, tips[1], tips[0])); ok {
+	lines := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, changes("a ü.md", "one\ntwo\n", "raw", "\x00\x01"), agent, "m"))
+	repotest.Eq(t, "changed lines", repotest.Must[[]Lines](t)(r.ChangedLines(ctx, base, lines)), []Lines{{Path: "a ü.md", Added: 1}, {Path: "raw", Added: -1, Removed: -1}})
+	if ok := repotest.Must[bool](t)(r.Ancestor(ctx, tips[1], tips[0])); ok {
 		t.Error("a child is no ancestor")
 	}
-	eq(t, "refs by the start of their name", must[[]RefUpdate](t)(r.Refs("refs/heads/ma")), []RefUpdate{{Name: "refs/heads/main", New: base}})
+	repotest.Eq(t, "refs by the start of their name", repotest.Must[[]RefUpdate](t)(r.Refs("refs/heads/ma")), []RefUpdate{{Name: "refs/heads/main", New: base}})
 }
 
 // A change's own .gitattributes, checked out and in the index, hides none of its files.
 func TestPatchHeedsNoAttributes(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "tool.sh", "true\n")
-	write(t, r.Root(), "tool.sh", "rm -rf /\n", ".gitattributes", "*.sh -diff\n.gitattributes binary\n")
-	git(t, r.Root(), "add", "-A")
-	git(t, r.Root(), "commit", "-q", "-m", "quiet")
-	patch := string(must[[]byte](t)(r.Patch(context.Background(), base, must[OID](t)(r.Ref("HEAD")))))
+	repotest.Write(t, r.Root(), "tool.sh", "rm -rf /\n", ".gitattributes", "*.sh -diff\n.gitattributes binary\n")
+	repotest.Git(t, r.Root(), "add", "-A")
+	repotest.Git(t, r.Root(), "commit", "-q", "-m", "quiet")
+	patch := string(repotest.Must[[]byte](t)(r.Patch(context.Background(), base, repotest.Must[OID](t)(r.Ref("HEAD")))))
 	for _, want := range []string{"+rm -rf /", "+*.sh -diff"} {
 		if !strings.Contains(patch, want) {
 			t.Errorf("the patch does not show %q:\n%s", want, patch)
@@ -616,17 +543,17 @@ func TestOpenFromWithinGit(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n")
 	in := open(t, filepath.Join(r.Root(), ".git", "refs"))
-	eq(t, "root", in.Root(), r.Root())
+	repotest.Eq(t, "root", in.Root(), r.Root())
 	if err := in.Move(context.Background(), RefUpdate{"refs/heads/main", base, claim(t, in, base)}); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "the checkout came along", git(t, r.Root(), "status", "--porcelain"), "")
+	repotest.Eq(t, "the checkout came along", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
 }
 
 func TestShallow(t *testing.T) {
 	t.Parallel()
 	a, _, _, bare := clones(t)
 	dir := t.TempDir()
-	git(t, dir, "clone", "-q", "--depth=1", "file://"+bare, ".")
-	eq(t, "shallow", fmt.Sprint(open(t, dir).Shallow(), a.Shallow()), "true false")
+	repotest.Git(t, dir, "clone", "-q", "--depth=1", "file://"+bare, ".")
+	repotest.Eq(t, "shallow", fmt.Sprint(open(t, dir).Shallow(), a.Shallow()), "true false")
 }

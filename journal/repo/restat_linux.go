@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // refreshCtimes is refreshStats without git, for files that were only renamed since the
@@ -27,7 +29,7 @@ func (c *checkout) refreshCtimes() (done bool, err error) {
 	}
 	want := map[string]Change{}
 	for _, ch := range c.changes {
-		if ch.NewMode == modeRepo || len(ch.New) > 40 {
+		if ch.NewMode == object.ModeRepo || len(ch.New) > 40 {
 			return false, nil
 		}
 		if ch.NewMode != "" {
@@ -70,7 +72,7 @@ func (c *checkout) writeCtimes(b []byte, entries []int) error {
 // refreshCtime sets the ctime of an entry if its file is still the one that was written for it.
 func refreshCtime(e []byte, ch Change, file string) bool {
 	var st syscall.Stat_t
-	if syscall.Lstat(file, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || ch.NewMode == modeLink {
+	if syscall.Lstat(file, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || ch.NewMode == object.ModeLink {
 		return false
 	}
 	num := func(i int) uint32 { return binary.BigEndian.Uint32(e[4*i:]) }

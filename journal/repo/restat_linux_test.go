@@ -8,19 +8,21 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // After a Move the index holds the stat data of the files it placed, without git's
 // help, and is left to git where the file is not the one that git wrote.
 func TestRestat(t *testing.T) {
 	r, base := fresh(t, "a.md", "a\n", "deep/b.md", "b\n", "c.md", "c\n")
-	git(t, r.root, "update-index", "--index-version", "3")
-	next := must[OID](t)(r.Make(t.Context(), []OID{base}, changes("a.md", "a2\n", "deep/b.md", "b2\n", "new/d.md", "d\n"), agent, "x"))
+	repotest.Git(t, r.root, "update-index", "--index-version", "3")
+	next := repotest.Must[OID](t)(r.Make(t.Context(), []OID{base}, changes("a.md", "a2\n", "deep/b.md", "b2\n", "new/d.md", "d\n"), agent, "x"))
 	if err := r.Move(t.Context(), RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
 		t.Fatal(err)
 	}
-	index := must[[]byte](t)(os.ReadFile(filepath.Join(r.gitDir, "index")))
-	eq(t, "sound", isReadableIndex(index), true)
+	index := repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.gitDir, "index")))
+	repotest.Eq(t, "sound", isReadableIndex(index), true)
 	seen := 0
 	_, ok := eachEntry(index, func(n, e []byte) bool {
 		name := string(n)
@@ -28,15 +30,15 @@ func TestRestat(t *testing.T) {
 		if err := syscall.Lstat(filepath.Join(r.root, name), &st); err != nil {
 			t.Fatal(err)
 		}
-		eq(t, name+" ctime", binary.BigEndian.Uint32(e[4:]), uint32(st.Ctim.Nsec))
+		repotest.Eq(t, name+" ctime", binary.BigEndian.Uint32(e[4:]), uint32(st.Ctim.Nsec))
 		seen++
 		return true
 	})
-	eq(t, "whole", ok, true)
-	eq(t, "entries", seen, 4)
+	repotest.Eq(t, "whole", ok, true)
+	repotest.Eq(t, "entries", seen, 4)
 
 	c := &checkout{r: r, m: marker{Root: r.root, GitDir: r.gitDir}, scratch: filepath.Join(t.TempDir(), "x")}
-	c.changes = must[[]Change](t)(r.Diff(t.Context(), base, next))
+	c.changes = repotest.Must[[]Change](t)(r.Diff(t.Context(), base, next))
 	stale := bytes.Clone(index)
 	eachEntry(stale, func(_, e []byte) bool { e[7]++; return true })
 	if err := os.WriteFile(c.indexFile(), appendChecksum(stale[:len(stale)-20]), 0o644); err != nil {
@@ -44,31 +46,31 @@ func TestRestat(t *testing.T) {
 	}
 	restat := func(what string, want bool) string {
 		done, err := c.refreshCtimes()
-		eq(t, what+": error", err, nil)
-		eq(t, what, done, want)
-		return string(must[[]byte](t)(os.ReadFile(c.indexFile())))
+		repotest.Eq(t, what+": error", err, nil)
+		repotest.Eq(t, what, done, want)
+		return string(repotest.Must[[]byte](t)(os.ReadFile(c.indexFile())))
 	}
 	got := []byte(restat("as it was written", true))
-	eq(t, "sound again", isReadableIndex(got), true)
+	repotest.Eq(t, "sound again", isReadableIndex(got), true)
 	eachEntry(got, func(n, e []byte) bool {
 		if string(n) == "c.md" { // which did not change
 			e[7]--
 		}
 		return true
 	})
-	eq(t, "stat data", string(got[:len(got)-20]) == string(index[:len(index)-20]), true)
+	repotest.Eq(t, "stat data", string(got[:len(got)-20]) == string(index[:len(index)-20]), true)
 	before := restat("once more", true)
-	write(t, r.root, "a.md", "by hand\n")
-	eq(t, "unchanged", restat("with another file in its place", false) == before, true)
+	repotest.Write(t, r.root, "a.md", "by hand\n")
+	repotest.Eq(t, "unchanged", restat("with another file in its place", false) == before, true)
 	os.Remove(c.indexFile())
 	c.made = index
-	git(t, r.root, "checkout", "-q", "-f", "main")
+	repotest.Git(t, r.root, "checkout", "-q", "-f", "main")
 	c.changes = c.changes[1:] // all but a.md
 	if done, err := c.refreshCtimes(); !done || err == nil {
 		t.Errorf("an index that is gone: done %v, %v", done, err)
 	}
-	write(t, r.root, "a.md", "by hand\n")
-	eq(t, "status", strings.Fields(git(t, r.root, "status", "--porcelain"))[1], "a.md")
+	repotest.Write(t, r.root, "a.md", "by hand\n")
+	repotest.Eq(t, "status", strings.Fields(repotest.Git(t, r.root, "status", "--porcelain"))[1], "a.md")
 }
 
 // FuzzIndex holds the reader of an index to its bounds.

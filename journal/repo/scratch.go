@@ -16,6 +16,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // Scratch is a throw-away repository in which a session may change anything:
@@ -51,7 +52,7 @@ func (s *Scratch) Home() string { return filepath.Join(s.dir, "home") }
 
 // Borrows returns the directories outside that its repository reads objects from.
 func (s *Scratch) Borrows() ([]string, error) {
-	dirs, err := s.r.listObjectDirs()
+	dirs, err := object.Dirs(s.r.common)
 	for i, dir := range dirs {
 		if path, no := strconv.Unquote(dir); no == nil {
 			dirs[i] = path
@@ -105,7 +106,7 @@ func (r *Repo) Bench(ctx context.Context, parent string, commit OID, who Signatu
 }
 
 func (r *Repo) newScratch(ctx context.Context, parent string, base OID, who Signature, claim func(home string) (*Scratch, error)) (*Scratch, error) {
-	if err := errors.Join(base.check(), who.check()); err != nil {
+	if err := errors.Join(base.Check(), who.Check()); err != nil {
 		return nil, fmt.Errorf("scratch repository: %w", err)
 	}
 	home, err := r.ScratchRoom(parent)
@@ -256,7 +257,7 @@ const rawAttributes = "* -text -ident !filter !working-tree-encoding\n"
 // writeGitFiles writes the files that odd adds to the scratch repository's .git.
 func (s *Scratch) writeGitFiles(who Signature) error {
 	git := filepath.Join(s.Tree(), ".git")
-	objects, err := s.r.listObjectDirs()
+	objects, err := object.Dirs(s.r.common)
 	if err != nil {
 		return err
 	}
@@ -287,28 +288,6 @@ func (s *Scratch) writeGitFiles(who Signature) error {
 		}
 	}
 	return nil
-}
-
-// listObjectDirs returns the repository's object directories: its own and its alternates.
-func (r *Repo) listObjectDirs() ([]string, error) {
-	dirs := []string{filepath.Join(r.common, "objects")}
-	b, err := os.ReadFile(filepath.Join(dirs[0], "info", "alternates"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for l := range strings.SplitSeq(string(b), "\n") {
-		switch {
-		case l == "" || l[0] == '#':
-		case filepath.IsAbs(l) || l[0] == '"': // quoted as git quotes it
-			dirs = append(dirs, l)
-		default:
-			dirs = append(dirs, filepath.Join(dirs[0], l))
-		}
-	}
-	if strings.Contains(dirs[0], "\n") {
-		return nil, fmt.Errorf("%q: git cannot borrow objects from a path with a line break", dirs[0])
-	}
-	return dirs, nil
 }
 
 // Close removes the scratch repository. It may be called again.

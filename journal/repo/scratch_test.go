@@ -14,12 +14,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // scratch makes a scratch repository at base and removes it at the end.
 func scratch(t testing.TB, r *Repo, base OID) *Scratch {
 	t.Helper()
-	s := must[*Scratch](t)(r.Scratch(context.Background(), t.TempDir(), base, agent))
+	s := repotest.Must[*Scratch](t)(r.Scratch(context.Background(), t.TempDir(), base, agent))
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -67,22 +69,22 @@ func TestScratchIsTheBase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, _ := freshAs(t, init, "a.txt", "one\r\ntwo\n$Id$\n", ".gitattributes", "* text=auto ident\n*.bin filter=evil\n", "x.bin", "\x00\r\n", "d/run", "#!/bin/sh\n")
-			git(t, r.Root(), "config", "core.autocrlf", "true")
-			git(t, r.Root(), "config", "filter.evil.smudge", "touch /tmp/smudged; cat")
+			repotest.Git(t, r.Root(), "config", "core.autocrlf", "true")
+			repotest.Git(t, r.Root(), "config", "filter.evil.smudge", "touch /tmp/smudged; cat")
 			if err := os.Chmod(r.Root()+"/d/run", 0o755); err != nil {
 				t.Fatal(err)
 			}
-			git(t, r.Root(), "add", "-A")
-			git(t, r.Root(), "commit", "-qm", "run")
-			base := OID(git(t, r.Root(), "rev-parse", "HEAD"))
+			repotest.Git(t, r.Root(), "add", "-A")
+			repotest.Git(t, r.Root(), "commit", "-qm", "run")
+			base := OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
 			s := scratch(t, r, base)
-			eq(t, "nothing done", told(must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))), []string{})
-			eq(t, "status", git(t, s.Tree(), "status", "--porcelain"), "")
-			eq(t, "branch", git(t, s.Tree(), "symbolic-ref", "HEAD"), "refs/heads/work")
-			eq(t, "head", git(t, s.Tree(), "rev-parse", "HEAD"), string(base))
-			eq(t, "identity", git(t, s.Tree(), "config", "user.email"), agent.Email)
+			repotest.Eq(t, "nothing done", told(repotest.Must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))), []string{})
+			repotest.Eq(t, "status", repotest.Git(t, s.Tree(), "status", "--porcelain"), "")
+			repotest.Eq(t, "branch", repotest.Git(t, s.Tree(), "symbolic-ref", "HEAD"), "refs/heads/work")
+			repotest.Eq(t, "head", repotest.Git(t, s.Tree(), "rev-parse", "HEAD"), string(base))
+			repotest.Eq(t, "identity", repotest.Git(t, s.Tree(), "config", "user.email"), agent.Email)
 			b, err := os.ReadFile(s.Tree() + "/a.txt")
-			eq(t, "bytes", string(b), git(t, r.Root(), "cat-file", "blob", string(base)+":a.txt")+"\n")
+			repotest.Eq(t, "bytes", string(b), repotest.Git(t, r.Root(), "cat-file", "blob", string(base)+":a.txt")+"\n")
 			if err != nil {
 				t.Error(err)
 			}
@@ -102,18 +104,18 @@ func TestScratchEdits(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t, "a.txt", "one\n", "gone.txt", "x\n", "dir/b.txt", "b\n", "becomes", "a file\n", "tool", "#!\n", "empty", "",
 		".gitignore", "build/\n*.log\n", ":odd", "x")
-	write(t, r.Root(), "kept.log", "tracked though ignored\n")
-	git(t, r.Root(), "add", "-f", "kept.log")
-	git(t, r.Root(), "commit", "-qm", "a log")
-	base := OID(git(t, r.Root(), "rev-parse", "HEAD"))
+	repotest.Write(t, r.Root(), "kept.log", "tracked though ignored\n")
+	repotest.Git(t, r.Root(), "add", "-f", "kept.log")
+	repotest.Git(t, r.Root(), "commit", "-qm", "a log")
+	base := OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
 	s := scratch(t, r, base)
 	sh(t, s, `echo two >> a.txt; rm gone.txt; rm -r dir; echo now a file > dir; rm becomes; mkdir -p becomes/deep; echo in > becomes/deep/f
 chmod +x tool; echo more >> kept.log; echo log > new.log; mkdir build; echo o > build/o; ln -s /etc/passwd build/link; mkfifo build/pipe; git init -q build/dep
 echo '*' > .git/info/exclude; : > empty2; echo 'hidden.txt' > hide; mkdir sub; echo '*' > sub/.gitignore; echo seen > sub/seen; git add -A; git commit -qm mine; git checkout -q --orphan other; rm -f .git/index; rm empty; echo y > :new`)
-	es := must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))
+	es := repotest.Must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))
 	want := []string{"A :new", "M a.txt", "D becomes", "A becomes/deep/f", "A dir", "D dir/b.txt", "D empty", "A empty2", "D gone.txt", "A hide", "M kept.log", "A sub/.gitignore", "A sub/seen", "100755 tool"}
-	eq(t, "edits", told(es), want)
-	eq(t, "base", es.Base, base)
+	repotest.Eq(t, "edits", told(es), want)
+	repotest.Eq(t, "base", es.Base, base)
 	if es.Ignored < 4 {
 		t.Errorf("ignored: %d", es.Ignored)
 	}
@@ -125,10 +127,10 @@ echo '*' > .git/info/exclude; : > empty2; echo 'hidden.txt' > hide; mkdir sub; e
 			t.Errorf("%q %q", e.Before, e.After)
 		}
 	}
-	next := must[OID](t)(r.MakeEdits(context.Background(), []OID{base}, es.Files, agent, "m"))
-	eq(t, "the commit has what the tree has", git(t, r.Root(), "ls-tree", "-r", "--name-only", string(next)),
+	next := repotest.Must[OID](t)(r.MakeEdits(context.Background(), []OID{base}, es.Files, agent, "m"))
+	repotest.Eq(t, "the commit has what the tree has", repotest.Git(t, r.Root(), "ls-tree", "-r", "--name-only", string(next)),
 		".gitignore\n:new\n:odd\na.txt\nbecomes/deep/f\ndir\nempty2\nhide\nkept.log\nsub/.gitignore\nsub/seen\ntool")
-	eq(t, "mode", git(t, r.Root(), "ls-tree", "--format=%(objectmode)", string(next), "tool"), "100755")
+	repotest.Eq(t, "mode", repotest.Git(t, r.Root(), "ls-tree", "--format=%(objectmode)", string(next), "tool"), "100755")
 }
 
 // What a build leaves is no part of a change, and named, unless the base has such files.
@@ -138,9 +140,9 @@ func TestScratchProducts(t *testing.T) {
 	s := scratch(t, r, base)
 	sh(t, s, `mkdir -p tool/__pycache__ .pytest_cache/v node_modules/x/.bin rust/target/debug plain/target; printf '\0' > tool/__pycache__/a.cpython-311.pyc; echo v > .pytest_cache/v/x
 ln -s /etc/passwd node_modules/x/.bin/y; git init -q node_modules/x; mkfifo rust/target/debug/p; printf '\0' > loose.pyc; echo new > kept/node_modules/b.js; echo t > plain/target/t; echo more >> old.pyc; echo x > node_modules.txt; echo x > pyc`)
-	es := must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))
-	eq(t, "edits", told(es), []string{"A kept/node_modules/b.js", "A node_modules.txt", "M old.pyc", "A plain/target/t", "A pyc"})
-	eq(t, "products", es.Products, []string{".pytest_cache", "loose.pyc", "node_modules", "rust/target", "tool/__pycache__"})
+	es := repotest.Must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))
+	repotest.Eq(t, "edits", told(es), []string{"A kept/node_modules/b.js", "A node_modules.txt", "M old.pyc", "A plain/target/t", "A pyc"})
+	repotest.Eq(t, "products", es.Products, []string{".pytest_cache", "loose.pyc", "node_modules", "rust/target", "tool/__pycache__"})
 }
 
 // Each way in which something cannot be part of a change has its own code and names its path.
@@ -150,10 +152,10 @@ func TestScratchUnfit(t *testing.T) {
 	if err := os.Symlink("a.txt", r.Root()+"/link"); err != nil {
 		t.Fatal(err)
 	}
-	git(t, r.Root(), "update-index", "--add", "--cacheinfo", "160000,"+git(t, r.Root(), "rev-parse", "HEAD")+",module")
-	git(t, r.Root(), "add", "link")
-	git(t, r.Root(), "commit", "-qm", "link and module")
-	base := OID(git(t, r.Root(), "rev-parse", "HEAD"))
+	repotest.Git(t, r.Root(), "update-index", "--add", "--cacheinfo", "160000,"+repotest.Git(t, r.Root(), "rev-parse", "HEAD")+",module")
+	repotest.Git(t, r.Root(), "add", "link")
+	repotest.Git(t, r.Root(), "commit", "-qm", "link and module")
+	base := OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
 	for name, tc := range map[string]struct{ do, code, path string }{
 		"link out":              {"ln -s /etc/passwd out", UnfitLink, "out"},
 		"link in":               {"ln -s a.txt in", UnfitLink, "in"},
@@ -212,8 +214,8 @@ func TestScratchUnfit(t *testing.T) {
 			if !errors.As(err, &bad) {
 				t.Fatalf("got %v, %v; want %s", told(es), err, tc.code)
 			}
-			eq(t, "code and path of "+err.Error(), [2]string{bad[0].Code, bad[0].Path}, [2]string{tc.code, tc.path})
-			eq(t, "reason code", bad.Refused(), tc.code)
+			repotest.Eq(t, "code and path of "+err.Error(), [2]string{bad[0].Code, bad[0].Path}, [2]string{tc.code, tc.path})
+			repotest.Eq(t, "reason code", bad.Refused(), tc.code)
 			if len(es.Files) > 0 {
 				t.Errorf("something was kept: %v", told(es))
 			}
@@ -227,7 +229,7 @@ var only = map[string]bool{UnfitCase: true, UnfitName: true}
 // exact reports whether the temporary directory's file system is one.
 func exact(t testing.TB) bool {
 	dir := t.TempDir()
-	write(t, dir, "a", "", "A", "")
+	repotest.Write(t, dir, "a", "", "A", "")
 	des, err := os.ReadDir(dir)
 	return err == nil && len(des) == 2
 }
@@ -248,33 +250,33 @@ func TestScratchListsEverythingUnfit(t *testing.T) {
 func TestScratchShallowAndLinked(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t, "a", "1")
-	write(t, r.Root(), "a", "2")
-	git(t, r.Root(), "commit", "-qam", "two")
+	repotest.Write(t, r.Root(), "a", "2")
+	repotest.Git(t, r.Root(), "commit", "-qam", "two")
 	shallow := t.TempDir()
-	git(t, shallow, "clone", "-q", "--depth=1", "file://"+r.Root(), "c")
+	repotest.Git(t, shallow, "clone", "-q", "--depth=1", "file://"+r.Root(), "c")
 	linked := filepath.Join(t.TempDir(), "w")
-	git(t, r.Root(), "worktree", "add", "-q", "--detach", linked)
+	repotest.Git(t, r.Root(), "worktree", "add", "-q", "--detach", linked)
 	borrowed := t.TempDir()
-	git(t, borrowed, "clone", "-q", "--shared", r.Root(), "c")
+	repotest.Git(t, borrowed, "clone", "-q", "--shared", r.Root(), "c")
 	for name, at := range map[string]string{"shallow": shallow + "/c", "linked": linked, "borrows itself": borrowed + "/c"} {
 		in := open(t, at)
-		s := scratch(t, in, must[OID](t)(in.Ref("HEAD")))
-		eq(t, name+": log", git(t, s.Tree(), "log", "--format=%s"), git(t, at, "log", "--format=%s"))
+		s := scratch(t, in, repotest.Must[OID](t)(in.Ref("HEAD")))
+		repotest.Eq(t, name+": log", repotest.Git(t, s.Tree(), "log", "--format=%s"), repotest.Git(t, at, "log", "--format=%s"))
 		sh(t, s, "echo 3 > a; git commit -qam three")
-		eq(t, name, told(must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))), []string{"M a"})
+		repotest.Eq(t, name, told(repotest.Must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))), []string{"M a"})
 	}
 }
 
 func TestScratchOfAPartialClone(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a", "1")
-	git(t, r.Root(), "config", "uploadpack.allowFilter", "true")
+	repotest.Git(t, r.Root(), "config", "uploadpack.allowFilter", "true")
 	dir := t.TempDir() + "/c"
-	git(t, r.Root(), "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+r.Root(), dir)
+	repotest.Git(t, r.Root(), "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+r.Root(), dir)
 	if _, err := open(t, dir).Scratch(context.Background(), t.TempDir(), base, agent); err == nil || !strings.Contains(err.Error(), "git fetch --refetch --no-filter origin") {
 		t.Errorf("want the way out: %v", err)
 	}
-	git(t, dir, "fetch", "-q", "--refetch", "--no-filter", "origin")
+	repotest.Git(t, dir, "fetch", "-q", "--refetch", "--no-filter", "origin")
 	scratch(t, open(t, dir), base)
 }
 
@@ -282,10 +284,10 @@ func TestScratchRefusesItsOwnRepository(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a", "1")
 	linked := filepath.Join(t.TempDir(), "w")
-	git(t, r.Root(), "worktree", "add", "-q", "--detach", linked)
+	repotest.Git(t, r.Root(), "worktree", "add", "-q", "--detach", linked)
 	for _, at := range []string{r.Root(), r.Root() + "/.git", linked} {
 		dir := filepath.Join(at, "tmp")
-		write(t, dir, "x", "x")
+		repotest.Write(t, dir, "x", "x")
 		if _, err := r.Scratch(context.Background(), dir, base, agent); err == nil || !strings.Contains(err.Error(), "inside the repository") {
 			t.Errorf("%s: %v", dir, err)
 		}
@@ -362,16 +364,16 @@ printf '#!/bin/sh\ntouch %s/../ran\n' "$PWD" > .git/hooks/$h; chmod +x .git/hook
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, base := fresh(t, "a", "one\n", ".gitignore", "build/\n")
-			git(t, r.Root(), "update-ref", "refs/odd/base/run", string(base))
+			repotest.Git(t, r.Root(), "update-ref", "refs/odd/base/run", string(base))
 			before := everything(t, r.Root())
-			s := must[*Scratch](t)(r.Scratch(context.Background(), t.TempDir(), base, agent))
+			s := repotest.Must[*Scratch](t)(r.Scratch(context.Background(), t.TempDir(), base, agent))
 			out, err := shell(s.Tree(), "REAL="+r.Root()+"\n"+tc.do)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 			defer cancel()
-			eq(t, "edits", told(must[Edits](t)(s.Edits(ctx, ScratchLimits()))), tc.want)
+			repotest.Eq(t, "edits", told(repotest.Must[Edits](t)(s.Edits(ctx, ScratchLimits()))), tc.want)
 			if _, err := os.Lstat(s.dir + "/ran"); err == nil {
 				t.Error("something of the agent's ran")
 			}
@@ -381,7 +383,7 @@ printf '#!/bin/sh\ntouch %s/../ran\n' "$PWD" > .git/hooks/$h; chmod +x .git/hook
 			if left, _ := os.ReadDir(filepath.Dir(s.dir)); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
-			eq(t, "the real repository", everything(t, r.Root()), before)
+			repotest.Eq(t, "the real repository", everything(t, r.Root()), before)
 		})
 	}
 }
@@ -410,27 +412,27 @@ func TestSweepScratch(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a", "1")
 	parent := t.TempDir()
-	s := must[*Scratch](t)(r.Scratch(context.Background(), parent, base, agent))
+	s := repotest.Must[*Scratch](t)(r.Scratch(context.Background(), parent, base, agent))
 	defer s.Close()
 	home := filepath.Dir(s.dir)
 	dead := filepath.Join(home, "scratch-999999999-dead")
-	write(t, dead, "tree/ro/f", "x", "tree/x", "x")
-	write(t, home, "scratch-999999999-dead.lock", "", "scratch-999999998-only.lock", "", "not-ours", "x")
-	write(t, filepath.Join(home, "scratch-999999999-nolock"), "tree/f", "x")
-	write(t, filepath.Join(home, fmt.Sprintf("scratch-%d-alive", os.Getpid())), "tree/f", "x")
+	repotest.Write(t, dead, "tree/ro/f", "x", "tree/x", "x")
+	repotest.Write(t, home, "scratch-999999999-dead.lock", "", "scratch-999999998-only.lock", "", "not-ours", "x")
+	repotest.Write(t, filepath.Join(home, "scratch-999999999-nolock"), "tree/f", "x")
+	repotest.Write(t, filepath.Join(home, fmt.Sprintf("scratch-%d-alive", os.Getpid())), "tree/f", "x")
 	if err := os.Chmod(dead+"/tree/ro", 0o500); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "swept", must[int](t)(SweepScratch(parent)), 2)
+	repotest.Eq(t, "swept", repotest.Must[int](t)(SweepScratch(parent)), 2)
 	left := []string{}
 	des, _ := os.ReadDir(home)
 	for _, d := range des {
 		left = append(left, strings.NewReplacer(filepath.Base(s.dir), "SELF", fmt.Sprint(os.Getpid()), "PID").Replace(d.Name()))
 	}
 	slices.Sort(left)
-	eq(t, "left", left, []string{"SELF", "SELF.lock", "not-ours", "scratch-PID-alive"})
-	eq(t, "again", must[int](t)(SweepScratch(parent)), 0)
-	eq(t, "nowhere", must[int](t)(SweepScratch(parent+"/nowhere")), 0)
+	repotest.Eq(t, "left", left, []string{"SELF", "SELF.lock", "not-ours", "scratch-PID-alive"})
+	repotest.Eq(t, "again", repotest.Must[int](t)(SweepScratch(parent)), 0)
+	repotest.Eq(t, "nowhere", repotest.Must[int](t)(SweepScratch(parent+"/nowhere")), 0)
 }
 
 func TestScratchSIGKILL(t *testing.T) {
@@ -456,12 +458,12 @@ func TestScratchSIGKILL(t *testing.T) {
 	if _, err := os.Stat(dir + "/a"); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "while it lives", must[int](t)(SweepScratch(parent)), 0)
+	repotest.Eq(t, "while it lives", repotest.Must[int](t)(SweepScratch(parent)), 0)
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	eq(t, "when it is dead", must[int](t)(SweepScratch(parent)), 1)
+	repotest.Eq(t, "when it is dead", repotest.Must[int](t)(SweepScratch(parent)), 1)
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("it is still there")
 	}
@@ -492,7 +494,7 @@ func TestBench(t *testing.T) {
 	parent := t.TempDir()
 	bench := func(r *Repo) *Scratch {
 		t.Helper()
-		return must[*Scratch](t)(r.Bench(context.Background(), parent, base, agent))
+		return repotest.Must[*Scratch](t)(r.Bench(context.Background(), parent, base, agent))
 	}
 	first := bench(r)
 	if second := bench(r); second.dir == first.dir {
@@ -505,11 +507,11 @@ func TestBench(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := bench(r)
-	eq(t, "the same place", third.dir, place)
+	repotest.Eq(t, "the same place", third.dir, place)
 	if _, err := os.Stat(third.Tree() + "/old"); err == nil {
 		t.Error("what a killed process left is still there")
 	}
-	if s := must[*Scratch](t)(other.Bench(context.Background(), parent, must[OID](t)(other.Ref("refs/heads/main")), agent)); s.dir == place {
+	if s := repotest.Must[*Scratch](t)(other.Bench(context.Background(), parent, repotest.Must[OID](t)(other.Ref("refs/heads/main")), agent)); s.dir == place {
 		t.Error("another repository's place")
 	} else if err := s.Close(); err != nil {
 		t.Error(err)

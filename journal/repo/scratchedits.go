@@ -19,16 +19,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/object"
 )
-
-// FileEdit is one file that a change writes or deletes, with its bytes before and after. A nil Before is a new
-// file, a nil After a deleted one; empty is not nil. A rename is one edit of each kind. A changed mode is an edit
-// whose bytes are the same.
-type FileEdit struct {
-	Path             string
-	Before, After    []byte
-	OldMode, NewMode string // "100644", "100755", "" without a file
-}
 
 // Edits is what a session left in its scratch repository, as a change of the base.
 type Edits struct {
@@ -105,11 +97,11 @@ func (us Unfits) Refused() string { return us[0].Code }
 // and .git/info/exclude are ignored. Well-known build output is left out without a rule and listed.
 func (s *Scratch) Edits(ctx context.Context, lim Limits) (Edits, error) {
 	out := Edits{Base: s.base}
-	root, _, err := s.r.rootTree(s.base)
+	root, _, err := s.r.RootTree(s.base)
 	if err != nil {
 		return out, err
 	}
-	k := &scratchScan{ctx: ctx, objs: s.r.objs, lim: lim, base: map[string]entry{}, seen: map[string]bool{}}
+	k := &scratchScan{ctx: ctx, db: s.r.DB, lim: lim, base: map[string]object.Entry{}, seen: map[string]bool{}}
 	if err := k.listBase(root, ""); err != nil {
 		return out, err
 	}
@@ -153,8 +145,8 @@ func (s *Scratch) openTree() (*os.Root, error) {
 func (k *scratchScan) addDeleted() {
 	for p, e := range k.base {
 		switch {
-		case k.seen[p] || e.mode == modeRepo: // a submodule's folder is empty and may be gone
-		case e.mode == modeLink:
+		case k.seen[p] || e.Mode == object.ModeRepo: // a submodule's folder is empty and may be gone
+		case e.Mode == object.ModeLink:
 			k.addUnfit(p, UnfitLink, "a symbolic link, and it was deleted; a change is made of files")
 		default:
 			k.found = append(k.found, foundPath{path: p})
@@ -198,7 +190,7 @@ func whyBadName(p string) string {
 	if strings.ContainsFunc(p, unicode.IsControl) {
 		return "the name holds a control character"
 	}
-	if checkPath(p) != nil {
+	if object.CheckPath(p) != nil {
 		return "not a path git can hold everywhere"
 	}
 	return ""
@@ -254,11 +246,11 @@ func (k *scratchScan) readEdits(tree *os.Root) ([]FileEdit, error) {
 		}
 		e := FileEdit{Path: f.path, NewMode: f.mode}
 		if was, ok := k.base[f.path]; ok {
-			_, b, err := k.objs.get(was.oid)
+			b, err := k.db.Blob(was.OID)
 			if err != nil {
 				return nil, err
 			}
-			e.Before, e.OldMode = nonNil(b), was.mode
+			e.Before, e.OldMode = nonNil(b), was.Mode
 		}
 		if f.mode != "" {
 			b, err := readLimited(k.ctx, tree, f.path, room)
@@ -308,10 +300,10 @@ func readLimited(ctx context.Context, root *os.Root, name string, limit int64) (
 func (s *Scratch) dropIgnored(k *scratchScan) (int, error) {
 	rules := map[string][]byte{}
 	for p, e := range k.base {
-		if path.Base(p) != ".gitignore" || !fileMode(e.mode).IsRegular() || checkPath(p) != nil {
+		if path.Base(p) != ".gitignore" || !object.FileMode(e.Mode).IsRegular() || object.CheckPath(p) != nil {
 			continue
 		}
-		_, b, err := k.objs.get(e.oid)
+		b, err := k.db.Blob(e.OID)
 		if err != nil {
 			return 0, err
 		}

@@ -14,16 +14,18 @@ import (
 	"path"
 	"strings"
 	"syscall"
+
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // scratchScan walks a scratch tree without git and compares it with the base. It follows no link and opens only
 // regular files.
 type scratchScan struct {
 	ctx     context.Context
-	objs    store
+	db      *object.DB
 	lim     Limits
-	base    map[string]entry // every file, link and submodule of the base
-	seen    map[string]bool  // paths of base that are still there
+	base    map[string]object.Entry // every file, link and submodule of the base
+	seen    map[string]bool         // paths of base that are still there
 	found   []foundPath
 	folders int // of the base
 	entries int
@@ -42,18 +44,17 @@ func (k *scratchScan) listBase(tree OID, at string) error {
 	if err := k.ctx.Err(); err != nil {
 		return context.Cause(k.ctx)
 	}
-	l, err := readTree(k.objs, tree)
+	entries, err := k.db.List(tree)
 	if err != nil {
 		return err
 	}
-	for i := range l.len() {
-		e := l.entryAt(i)
-		if !e.isDir() {
-			k.base[at+e.name] = e
+	for _, e := range entries {
+		if !e.IsDir() {
+			k.base[at+e.Name] = e
 			continue
 		}
 		k.folders++
-		if err := k.listBase(e.oid, at+e.name+"/"); err != nil {
+		if err := k.listBase(e.OID, at+e.Name+"/"); err != nil {
 			return err
 		}
 	}
@@ -127,7 +128,7 @@ func (k *scratchScan) scanEntry(root *os.Root, at, name string) error {
 		k.addUnfit(p, UnfitRepository, "a repository inside the scratch repository; remove its .git")
 		return nil
 	}
-	if kept && !fileMode(was.mode).IsRegular() {
+	if kept && !object.FileMode(was.Mode).IsRegular() {
 		k.seen[p] = true
 		return k.compareSpecial(root, p, name, was, st)
 	}
@@ -182,8 +183,8 @@ func looksBare(dir *os.Root) bool {
 }
 
 // compareSpecial compares a symbolic link or a submodule of the base.
-func (k *scratchScan) compareSpecial(root *os.Root, p, name string, was entry, st fs.FileInfo) error {
-	if was.mode == modeRepo {
+func (k *scratchScan) compareSpecial(root *os.Root, p, name string, was object.Entry, st fs.FileInfo) error {
+	if was.Mode == object.ModeRepo {
 		sub, err := openDir(root, name)
 		if err != nil {
 			k.addUnfit(p, UnfitSubmodule, "a submodule; a person moves it")
@@ -201,23 +202,23 @@ func (k *scratchScan) compareSpecial(root *os.Root, p, name string, was entry, s
 		return nil
 	}
 	to, err := root.Readlink(name)
-	if st.Mode()&fs.ModeSymlink == 0 || err != nil || blobID([]byte(to), len(was.oid)) != was.oid {
+	if st.Mode()&fs.ModeSymlink == 0 || err != nil || blobID([]byte(to), len(was.OID)) != was.OID {
 		k.addUnfit(p, UnfitLink, "a symbolic link, and it was changed; a change is made of files")
 	}
 	return nil
 }
 
 // compareFile compares a regular file. was is its base entry, zero for a new file.
-func (k *scratchScan) compareFile(root *os.Root, p, name string, st fs.FileInfo, was entry) error {
-	mode := modeFile
+func (k *scratchScan) compareFile(root *os.Root, p, name string, st fs.FileInfo, was object.Entry) error {
+	mode := object.ModeFile
 	if st.Mode()&0o100 != 0 {
-		mode = modeExec
+		mode = object.ModeExec
 	}
-	if was.oid == "" || mode != was.mode {
+	if was.OID == "" || mode != was.Mode {
 		k.found = append(k.found, foundPath{path: p, mode: mode, size: st.Size()})
 		return nil
 	}
-	if same, err := k.isSameBlob(root, name, st, was.oid); same || err != nil {
+	if same, err := k.isSameBlob(root, name, st, was.OID); same || err != nil {
 		return err
 	}
 	k.found = append(k.found, foundPath{path: p, mode: mode, size: st.Size()})
@@ -231,7 +232,7 @@ const askSize = 1 << 20
 // isSameBlob reports whether a file's bytes are the blob's; false if it cannot be read.
 func (k *scratchScan) isSameBlob(root *os.Root, name string, st fs.FileInfo, oid OID) (bool, error) {
 	if st.Size() > askSize {
-		if _, b, err := k.objs.get(oid); err != nil || int64(len(b)) != st.Size() {
+		if b, err := k.db.Blob(oid); err != nil || int64(len(b)) != st.Size() {
 			return false, err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // Whatever is done to the files, what Edits reads makes the tree that git's own
@@ -17,7 +19,7 @@ func TestScratchEditsAreGits(t *testing.T) {
 	r, base := fresh(t, files...)
 	s := scratch(t, r, base)
 	beside := t.TempDir()
-	git(t, beside, "init", "-q", "--bare", ".")
+	repotest.Git(t, beside, "init", "-q", "--bare", ".")
 	names := []string{"a", "b", "b/c", "b/d", "b/d/e", "x.sh", "crlf", "f", "f/g", "new", "new/er", "-n", "sp ace", "ü", "b/[x]", ".gitignore", "f/.hidden"}
 	rapid.Check(t, func(rt *rapid.T) {
 		for _, name := range append(names, "nothing") {
@@ -25,7 +27,7 @@ func TestScratchEditsAreGits(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
-		write(t, s.Tree(), files...)
+		repotest.Write(t, s.Tree(), files...)
 		for n := rapid.IntRange(0, 4).Draw(rt, "acts"); n >= 0; n-- {
 			act(rt, filepath.Join(s.Tree(), rapid.SampledFrom(names).Draw(rt, "path")))
 		}

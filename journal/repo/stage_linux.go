@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // fewEntries is the number of changed paths up to which odd updates a checkout without git.
@@ -70,12 +72,12 @@ func (c *checkout) isUnconverted() bool {
 // git's own.
 func isExtraordinary(ch Change) bool {
 	for _, mode := range []string{ch.OldMode, ch.NewMode} {
-		if mode != "" && mode != modeFile && mode != modeExec {
+		if mode != "" && mode != object.ModeFile && mode != object.ModeExec {
 			return true
 		}
 	}
 	low := strings.ToLower("/" + ch.Path)
-	return len(ch.Old) > 40 || len(ch.New) > 40 || checkPath(ch.Path) != nil ||
+	return len(ch.Old) > 40 || len(ch.New) > 40 || object.CheckPath(ch.Path) != nil ||
 		strings.Contains(low, "/.git") || strings.Contains(low, "git~") || strings.ContainsAny(low, `\:`)
 }
 
@@ -83,7 +85,7 @@ func isExtraordinary(ch Change) bool {
 // write the index in its present format.
 func (c *checkout) isUnfiltered(ctx context.Context) bool {
 	r := c.r
-	if _, own := r.objs.(*packStore); !own || c.m.GitDir != r.gitDir {
+	if r.refs.packed == nil || c.m.GitDir != r.gitDir {
 		return false
 	}
 	s, err := r.loadSettings(ctx)
@@ -163,7 +165,7 @@ func (c *checkout) writeNewFile(ch Change, entry []byte) error {
 	}
 	file := c.files[ch.Path]
 	perm := os.FileMode(0o666)
-	if ch.NewMode == modeExec {
+	if ch.NewMode == object.ModeExec {
 		perm = 0o777
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // following is a checkout on its way, its lock not taken.
 func following(t testing.TB, r *Repo, old, next OID) *checkout {
 	t.Helper()
-	c := must[*checkout](t)(r.newCheckout(t.Context(), marker{Ref: "refs/heads/main", Old: old, New: next, Root: r.root, GitDir: r.gitDir}))
+	c := repotest.Must[*checkout](t)(r.newCheckout(t.Context(), marker{Ref: "refs/heads/main", Old: old, New: next, Root: r.root, GitDir: r.gitDir}))
 	if err := os.MkdirAll(filepath.Dir(c.scratch), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +39,12 @@ func (c *checkout) told(t testing.TB) string {
 	entries := run(c.indexFile(), "", "ls-files", "-s", "-z")
 	cached, plain := run(c.indexFile(), "", "write-tree"), c.indexFile()+".plain"
 	run(plain, entries, "update-index", "-z", "--index-info")
-	eq(t, "tree by what is remembered", cached, run(plain, "", "write-tree"))
+	repotest.Eq(t, "tree by what is remembered", cached, run(plain, "", "write-tree"))
 	text := entries
 	for _, ch := range c.changes {
 		if p := c.stagedFile(ch.Path); p != "" {
-			st := must[os.FileInfo](t)(os.Stat(p))
-			text += fmt.Sprintln(ch.Path, st.Mode(), string(must[[]byte](t)(os.ReadFile(p))))
+			st := repotest.Must[os.FileInfo](t)(os.Stat(p))
+			text += fmt.Sprintln(ch.Path, st.Mode(), string(repotest.Must[[]byte](t)(os.ReadFile(p))))
 		}
 	}
 	return text
@@ -66,28 +67,28 @@ func TestStageHereIsWhatGitStages(t *testing.T) {
 	here, refused := 0, 0
 	for range 12 {
 		r, first := fresh(t, "keep", "1\n", ".gitattributes", "* text=auto\nd/** -text merge=union\n")
-		old := must[OID](t)(r.Make(t.Context(), []OID{first}, draw(0.7), agent, "old"))
-		git(t, r.root, "reset", "-q", "--hard", string(old))
+		old := repotest.Must[OID](t)(r.Make(t.Context(), []OID{first}, draw(0.7), agent, "old"))
+		repotest.Git(t, r.root, "reset", "-q", "--hard", string(old))
 		edits := draw(0.4)
 		for _, name := range paths {
 			if rnd.IntN(5) == 0 {
 				edits[name] = nil
 			}
 		}
-		next := must[OID](t)(r.Make(t.Context(), []OID{old}, edits, agent, "next"))
+		next := repotest.Must[OID](t)(r.Make(t.Context(), []OID{old}, edits, agent, "next"))
 		for p := range draw(0.15) {
-			write(t, r.root, p, fmt.Sprintln(p, rnd.IntN(3)))
-			git(t, r.root, "add", p)
+			repotest.Write(t, r.root, p, fmt.Sprintln(p, rnd.IntN(3)))
+			repotest.Git(t, r.root, "add", p)
 		}
-		write(t, r.root, "keep", "2\n")
-		git(t, r.root, "add", "keep")
+		repotest.Write(t, r.root, "keep", "2\n")
+		repotest.Git(t, r.root, "add", "keep")
 
 		mine, theirs := following(t, r, old, next), following(t, r, old, next)
 		done, err := mine.stageHere(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		git(t, r.root, "config", "core.fsync", "none") // now it is git's
+		repotest.Git(t, r.root, "config", "core.fsync", "none") // now it is git's
 		err = theirs.writeScratch(t.Context())
 		switch {
 		case err != nil && done:
@@ -96,7 +97,7 @@ func TestStageHereIsWhatGitStages(t *testing.T) {
 			refused++
 		case done:
 			here++
-			eq(t, "staged", mine.told(t), theirs.told(t))
+			repotest.Eq(t, "staged", mine.told(t), theirs.told(t))
 		}
 	}
 	if here < 4 || refused < 1 {
@@ -108,15 +109,15 @@ func TestStageHereIsWhatGitStages(t *testing.T) {
 func TestStageHereLeavesToGit(t *testing.T) {
 	t.Parallel()
 	set := func(args ...string) func(t testing.TB, r *Repo) {
-		return func(t testing.TB, r *Repo) { git(t, r.Root(), args...) }
+		return func(t testing.TB, r *Repo) { repotest.Git(t, r.Root(), args...) }
 	}
 	files := func(pairs ...string) func(t testing.TB, r *Repo) {
-		return func(t testing.TB, r *Repo) { write(t, r.Root(), pairs...) }
+		return func(t testing.TB, r *Repo) { repotest.Write(t, r.Root(), pairs...) }
 	}
 	attributes := func(lines ...string) func(t testing.TB, r *Repo) {
 		return func(t testing.TB, r *Repo) {
-			write(t, r.Root(), ".gitattributes", strings.Join(lines, "\n")+"\n")
-			git(t, r.Root(), "add", ".gitattributes")
+			repotest.Write(t, r.Root(), ".gitattributes", strings.Join(lines, "\n")+"\n")
+			repotest.Git(t, r.Root(), "add", ".gitattributes")
 		}
 	}
 	plain := func(name string) bool { return name == "" || strings.HasPrefix(name, "harmless") }
@@ -143,20 +144,26 @@ func TestStageHereLeavesToGit(t *testing.T) {
 		"untracked files remembered":  set("update-index", "--force-untracked-cache"),
 		"another format":              set("update-index", "--index-version", "4"),
 		"to be added": func(t testing.TB, r *Repo) {
-			write(t, r.Root(), "k/new/n.md", "x")
-			git(t, r.Root(), "add", "-N", "k/new/n.md")
+			repotest.Write(t, r.Root(), "k/new/n.md", "x")
+			repotest.Git(t, r.Root(), "add", "-N", "k/new/n.md")
 		},
-		"a file where a folder goes": func(t testing.TB, r *Repo) { write(t, r.Root(), "k/new", "x"); git(t, r.Root(), "add", "k/new") },
-		"a folder where a file goes": func(t testing.TB, r *Repo) { write(t, r.Root(), "k/new/n.md/x", "x"); git(t, r.Root(), "add", "k/new") },
+		"a file where a folder goes": func(t testing.TB, r *Repo) {
+			repotest.Write(t, r.Root(), "k/new", "x")
+			repotest.Git(t, r.Root(), "add", "k/new")
+		},
+		"a folder where a file goes": func(t testing.TB, r *Repo) {
+			repotest.Write(t, r.Root(), "k/new/n.md/x", "x")
+			repotest.Git(t, r.Root(), "add", "k/new")
+		},
 		"staged": func(t testing.TB, r *Repo) {
-			write(t, r.Root(), "k/task.md", "x")
-			git(t, r.Root(), "add", "k/task.md")
+			repotest.Write(t, r.Root(), "k/task.md", "x")
+			repotest.Git(t, r.Root(), "add", "k/task.md")
 		},
 		"its deletion staged": set("rm", "-q", "--cached", "k/task.md"),
 		"an object replaced":  set("replace", "HEAD:other", "HEAD:k/task.md"),
 		"a damaged index": func(t testing.TB, r *Repo) {
 			p := filepath.Join(r.Root(), ".git/index")
-			b := must[[]byte](t)(os.ReadFile(p))
+			b := repotest.Must[[]byte](t)(os.ReadFile(p))
 			b[20] ^= 1
 			if err := os.WriteFile(p, b, 0o644); err != nil {
 				t.Fatal(err)
@@ -171,14 +178,14 @@ func TestStageHereLeavesToGit(t *testing.T) {
 			r.settings.last = nil
 			c := following(t, r, base, next)
 			done, err := c.stageHere(t.Context())
-			eq(t, "error", err, nil)
-			eq(t, "done", done, plain(name))
-			wrote := must[[]string](t)(filepath.Glob(c.scratch + "*"))
-			eq(t, "wrote", len(wrote) > 0, done)
+			repotest.Eq(t, "error", err, nil)
+			repotest.Eq(t, "done", done, plain(name))
+			wrote := repotest.Must[[]string](t)(filepath.Glob(c.scratch + "*"))
+			repotest.Eq(t, "wrote", len(wrote) > 0, done)
 			if err := c.cleanUp(nil); err != nil {
 				t.Fatal(err)
 			}
-			eq(t, "left", len(must[[]string](t)(filepath.Glob(c.scratch+"*"))), 0)
+			repotest.Eq(t, "left", len(repotest.Must[[]string](t)(filepath.Glob(c.scratch+"*"))), 0)
 		})
 	}
 }
@@ -193,24 +200,24 @@ func TestStageHereHidesNoEdit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	git(t, r.Root(), "config", "core.trustctime", "false")
-	git(t, r.Root(), "update-index", "-q", "--really-refresh")
-	write(t, r.Root(), "edited", "2\n", "later", "2\n")
+	repotest.Git(t, r.Root(), "config", "core.trustctime", "false")
+	repotest.Git(t, r.Root(), "update-index", "-q", "--really-refresh")
+	repotest.Write(t, r.Root(), "edited", "2\n", "later", "2\n")
 	for p, at := range map[string]time.Time{"edited": then, "later": then.Add(time.Millisecond), ".git/index": then} {
 		if err := os.Chtimes(filepath.Join(r.Root(), p), at, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	eq(t, "before", git(t, r.Root(), "diff", "--name-only"), "edited\nlater")
+	repotest.Eq(t, "before", repotest.Git(t, r.Root(), "diff", "--name-only"), "edited\nlater")
 	c := following(t, r, base, claim(t, r, base))
 	done, err := c.stageHere(t.Context())
-	eq(t, "error", err, nil)
-	eq(t, "done", done, true)
+	repotest.Eq(t, "error", err, nil)
+	repotest.Eq(t, "done", done, true)
 	if err := r.Move(t.Context(), RefUpdate{"refs/heads/main", base, c.m.New}); err != nil && !errors.Is(err, ErrInTheWay) {
 		t.Fatal(err)
 	}
-	eq(t, "after", git(t, r.Root(), "diff", "--name-only"), "edited\nlater")
-	eq(t, "stat data", git(t, r.Root(), "diff-files", "--name-only", "same"), "")
+	repotest.Eq(t, "after", repotest.Git(t, r.Root(), "diff", "--name-only"), "edited\nlater")
+	repotest.Eq(t, "stat data", repotest.Git(t, r.Root(), "diff-files", "--name-only", "same"), "")
 }
 
 // A file that may not be read holds nothing up: git looks at it when it may.
@@ -224,13 +231,13 @@ func TestStageHereMayNotRead(t *testing.T) {
 	if err := os.Chtimes(file, then, then); err != nil {
 		t.Fatal(err)
 	}
-	git(t, r.Root(), "config", "core.trustctime", "false")
-	git(t, r.Root(), "update-index", "-q", "--really-refresh")
+	repotest.Git(t, r.Root(), "config", "core.trustctime", "false")
+	repotest.Git(t, r.Root(), "update-index", "-q", "--really-refresh")
 	if err := errors.Join(os.Chtimes(filepath.Join(r.Root(), ".git/index"), then, then), os.Chmod(file, 0)); err != nil {
 		t.Fatal(err)
 	}
 	c := following(t, r, base, claim(t, r, base))
 	done, err := c.stageHere(t.Context())
-	eq(t, "error", err, nil)
-	eq(t, "done", done, true)
+	repotest.Eq(t, "error", err, nil)
+	repotest.Eq(t, "done", done, true)
 }

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // The process that ran one transaction serves the next, and its end, whatever
@@ -43,7 +45,7 @@ func TestUpdatesLiveOn(t *testing.T) {
 	if err := create(t.Context()); err != nil {
 		t.Fatalf("after one that was refused: %v", err)
 	}
-	eq(t, "refs", len(must[[]RefUpdate](t)(r.Refs("refs/odd/n/"))), n)
+	repotest.Eq(t, "refs", len(repotest.Must[[]RefUpdate](t)(r.Refs("refs/odd/n/"))), n)
 }
 
 // The reflog says what moved a branch, and for whom.
@@ -51,9 +53,9 @@ func TestReflog(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a", "1\n")
 	r.git.Self = append(r.git.Self, "GIT_COMMITTER_NAME=Eve", "GIT_COMMITTER_EMAIL=eve@example.org")
-	next := must[OID](t)(r.Make(t.Context(), []OID{base}, changes("a", "2\n"), Signature{Name: "a", Email: "a@x", When: time.Unix(1_700_000_000, 0)}, "next"))
+	next := repotest.Must[OID](t)(r.Make(t.Context(), []OID{base}, changes("a", "2\n"), Signature{Name: "a", Email: "a@x", When: time.Unix(1_700_000_000, 0)}, "next"))
 	if err := r.Update(t.Context(), RefUpdate{"refs/heads/main", base, next}); err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "reflog", git(t, r.Root(), "log", "-g", "-1", "--format=%gs %gn <%ge>", "main"), "odd Eve <eve@example.org>")
+	repotest.Eq(t, "reflog", repotest.Git(t, r.Root(), "log", "-g", "-1", "--format=%gs %gn <%ge>", "main"), "odd Eve <eve@example.org>")
 }

@@ -21,7 +21,7 @@ func (r *Repo) Write(ch Changes) error {
 	if r.root == "" {
 		return errBare
 	}
-	if err := ch.checkPaths(); err != nil {
+	if err := ch.CheckPaths(); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(r.root)

@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"bytes"
@@ -8,23 +8,25 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 // manyVersions makes a repository whose packs have chains of deltas, and returns its objects with git's bytes of them.
-func manyVersions(t *testing.T, repack ...string) (*Repo, map[OID]object) {
+func manyVersions(t *testing.T, repack ...string) (testRepo, map[OID]object) {
 	t.Helper()
 	r, _ := fresh(t, "a.txt", "one\n")
-	dir := r.Root()
+	dir := r.root
 	for i := range 12 {
-		write(t, dir, "grows.txt", strings.Repeat("a line of a file that grows\n", 40*i), fmt.Sprintf("d/%d.txt", i), fmt.Sprint("file ", i))
-		git(t, dir, "add", "-A")
-		git(t, dir, "commit", "-qm", fmt.Sprint("version ", i))
+		repotest.Write(t, dir, "grows.txt", strings.Repeat("a line of a file that grows\n", 40*i), fmt.Sprintf("d/%d.txt", i), fmt.Sprint("file ", i))
+		repotest.Git(t, dir, "add", "-A")
+		repotest.Git(t, dir, "commit", "-qm", fmt.Sprint("version ", i))
 	}
-	git(t, dir, "tag", "-a", "-m", "one", "v1")
-	git(t, dir, append(repack, "repack", "-adfq", "--depth=50", "--window=50")...)
-	git(t, dir, "prune-packed")
+	repotest.Git(t, dir, "tag", "-a", "-m", "one", "v1")
+	repotest.Git(t, dir, append(repack, "repack", "-adfq", "--depth=50", "--window=50")...)
+	repotest.Git(t, dir, "prune-packed")
 	all := map[OID]object{}
-	for line := range strings.Lines(git(t, dir, "cat-file", "--batch-all-objects", "--batch-check")) {
+	for line := range strings.Lines(repotest.Git(t, dir, "cat-file", "--batch-all-objects", "--batch-check")) {
 		f := strings.Fields(line)
 		kind, data, err := r.objs.(*packStore).slow.get(OID(f[0]))
 		if err != nil || kind != f[1] {
@@ -47,8 +49,8 @@ func TestPacks(t *testing.T) {
 			t.Parallel()
 			r, all := manyVersions(t, repack...)
 			ps, deltas := &r.objs.(*packStore).packs, 0
-			eq(t, "there are packs", ps.list(), true)
-			eq(t, "more packs", ps.list(), false)
+			repotest.Eq(t, "there are packs", ps.list(), true)
+			repotest.Eq(t, "more packs", ps.list(), false)
 			for oid, want := range all {
 				got, err := ps.get(oid)
 				if err != nil || got.kind != want.kind || !bytes.Equal(got.data, want.data) {
@@ -73,14 +75,14 @@ func TestPacks(t *testing.T) {
 func TestPackedMeanwhile(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t, "a.txt", "one\n")
-	dir := r.Root()
-	git(t, dir, "gc", "-q")
-	eq(t, "first", string(must[[]byte](t)(r.Blob(OID(git(t, dir, "rev-parse", "HEAD:a.txt"))))), "one\n")
-	write(t, dir, "a.txt", "two\n")
-	git(t, dir, "commit", "-qam", "two")
-	git(t, dir, "gc", "-q")
-	eq(t, "then", string(must[[]byte](t)(r.Blob(OID(git(t, dir, "rev-parse", "HEAD:a.txt"))))), "two\n")
-	if r.objs.(*packStore).slow.batch.proc != nil {
+	dir := r.root
+	repotest.Git(t, dir, "gc", "-q")
+	repotest.Eq(t, "first", string(repotest.Must[[]byte](t)(r.Blob(OID(repotest.Git(t, dir, "rev-parse", "HEAD:a.txt"))))), "one\n")
+	repotest.Write(t, dir, "a.txt", "two\n")
+	repotest.Git(t, dir, "commit", "-qam", "two")
+	repotest.Git(t, dir, "gc", "-q")
+	repotest.Eq(t, "then", string(repotest.Must[[]byte](t)(r.Blob(OID(repotest.Git(t, dir, "rev-parse", "HEAD:a.txt"))))), "two\n")
+	if r.objs.(*packStore).slow.(*gitStore).batch.proc != nil {
 		t.Error("git was asked")
 	}
 }
@@ -93,8 +95,8 @@ func TestDamagedPack(t *testing.T) {
 	if err != nil || len(names) != 1 {
 		t.Fatal(names, err)
 	}
-	whole := must[[]byte](t)(os.ReadFile(names[0]))
-	index := must[[]byte](t)(os.ReadFile(strings.TrimSuffix(names[0], "pack") + "idx"))
+	whole := repotest.Must[[]byte](t)(os.ReadFile(names[0]))
+	index := repotest.Must[[]byte](t)(os.ReadFile(strings.TrimSuffix(names[0], "pack") + "idx"))
 	same, broken := 0, 0
 	for at := 0; at < len(whole); at += 3 {
 		b := bytes.Clone(whole)
@@ -131,7 +133,7 @@ func TestACutPackIsAnError(t *testing.T) {
 	t.Parallel()
 	r, all := manyVersions(t)
 	ps := &r.objs.(*packStore).packs
-	eq(t, "there are packs", ps.list(), true)
+	repotest.Eq(t, "there are packs", ps.list(), true)
 	for _, p := range ps.all {
 		for _, end := range []string{".pack", ".idx"} {
 			if err := os.Chmod(p.name+end, 0o600); err != nil {
@@ -156,12 +158,12 @@ func TestACutPackIsAnError(t *testing.T) {
 func TestBorrowedPacks(t *testing.T) {
 	t.Parallel()
 	r, all := manyVersions(t)
-	git(t, filepath.Dir(r.Root()), "clone", "-q", "--shared", r.Root(), "borrower")
-	borrower := open(t, filepath.Join(filepath.Dir(r.Root()), "borrower"))
+	repotest.Git(t, filepath.Dir(r.root), "clone", "-q", "--shared", r.root, "borrower")
+	borrower := open(t, filepath.Join(filepath.Dir(r.root), "borrower"))
 	for oid, want := range all {
 		if kind, b, err := borrower.objs.get(oid); err != nil || kind != want.kind || !bytes.Equal(b, want.data) {
 			t.Fatalf("%s: %s of %d bytes, %v; want %s of %d", oid, kind, len(b), err, want.kind, len(want.data))
 		}
 	}
-	eq(t, "git was asked", borrower.objs.(*packStore).slow.batch.proc != nil, false)
+	repotest.Eq(t, "git was asked", borrower.objs.(*packStore).slow.(*gitStore).batch.proc != nil, false)
 }

@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"bytes"
@@ -7,20 +7,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unsafe"
+
+	"github.com/odd-cli/odd/journal/repo/mmap"
 )
 
 // packs reads objects from pack files. go-git reads them too, but hashes every object again and copies it several
 // times: with it odd check --all takes 15 times as long as git log --raw, and may take 4 (BENCHMARKS.md, "Work that
 // lands"). Whatever packs does not understand, git reads. It is safe for concurrent use.
 type packs struct {
-	mapped mappings
+	mapped mmap.Files
 	mu     sync.Mutex
 	dirs   []packDir
 	all    []*pack // the one that had an object last is the first
@@ -123,8 +127,9 @@ func (ps *packs) list() (found bool) {
 			continue
 		}
 		d.listed = st.ModTime()
-		for _, idx := range globDir(d.name, "pack-*.idx") {
-			name := strings.TrimSuffix(idx, ".idx")
+		indexes, _ := fs.Glob(os.DirFS(d.name), "pack-*.idx") // the pattern is well-formed
+		for _, idx := range indexes {
+			name := filepath.Join(d.name, strings.TrimSuffix(idx, ".idx"))
 			if slices.ContainsFunc(ps.all, func(p *pack) bool { return p.name == name }) {
 				continue
 			}
@@ -139,11 +144,11 @@ func (ps *packs) list() (found bool) {
 // open maps a pack and its index, which must be of version 2.
 func (ps *packs) open(name string) (_ *pack, err error) {
 	defer guardFault(&err)()
-	index, err := ps.mapped.readFile(name + ".idx")
+	index, err := ps.mapped.Read(name + ".idx")
 	if err != nil {
 		return nil, err
 	}
-	data, err := ps.mapped.readFile(name + ".pack")
+	data, err := ps.mapped.Read(name + ".pack")
 	if err != nil {
 		return nil, err
 	}

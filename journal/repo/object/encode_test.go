@@ -1,8 +1,10 @@
-package repo
+package object
 
 import (
 	"testing"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
 func FuzzCommit(f *testing.F) {
@@ -24,10 +26,10 @@ func TestCommitRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eq(t, "author", c.Author.String(), who.String())
-	eq(t, "zone", c.Author.When.Format("-0700"), "-0130")
-	eq(t, "parents", c.Parents, []OID{"a", "b"})
-	eq(t, "message", c.Message, "subject\n\nbody\n")
+	repotest.Eq(t, "author", c.Author.String(), who.String())
+	repotest.Eq(t, "zone", c.Author.When.Format("-0700"), "-0130")
+	repotest.Eq(t, "parents", c.Parents, []OID{"a", "b"})
+	repotest.Eq(t, "message", c.Message, "subject\n\nbody\n")
 }
 
 func TestTrailer(t *testing.T) {
@@ -38,7 +40,7 @@ func TestTrailer(t *testing.T) {
 		"s\n\nOdd-Run: quoted in the body\n\nOther: x":   nil,
 		"s\n\nbody\n\nOdd-Run:   spaces and: colons  \n": {"spaces and: colons"},
 	} {
-		eq(t, msg, Commit{Message: msg}.Trailer("Odd-Run"), want)
+		repotest.Eq(t, msg, Commit{Message: msg}.Trailer("Odd-Run"), want)
 	}
 }
 

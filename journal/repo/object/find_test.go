@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"testing"
@@ -21,9 +21,9 @@ func TestFind(t *testing.T) {
 			path      string
 			oid, mode string
 		}{
-			{c, "a/b/file", string(blob), modeFile},
-			{c, "a/b", string(dir), modeDir},
-			{dir, "file", string(blob), modeFile},
+			{c, "a/b/file", string(blob), ModeFile},
+			{c, "a/b", string(dir), ModeDir},
+			{dir, "file", string(blob), ModeFile},
 			{c, "a/b/file/below", "", ""},
 			{c, "a/none", "", ""},
 			{c, "", "", ""},

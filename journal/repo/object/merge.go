@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"context"
@@ -9,13 +9,16 @@ import (
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
-// MergeTree merges theirs into ours without touching refs or files, and returns the merged tree. On ErrConflict the
+// ErrConflict is wrapped by MergeTree.
+var ErrConflict = errors.New("merge conflict")
+
+// MergeTree merges theirs into ours without touching refs or files, and returns the merged tree. On a conflict the
 // error and conflicts name the paths, and the tree holds conflict markers. It needs git 2.38.
-func (r *Repo) MergeTree(ctx context.Context, ours, theirs OID) (tree OID, conflicts []string, err error) {
-	if err := checkIDs(ours, theirs); err != nil {
+func (db *DB) MergeTree(ctx context.Context, ours, theirs OID) (tree OID, conflicts []string, err error) {
+	if err := CheckIDs(ours, theirs); err != nil {
 		return "", nil, err
 	}
-	out, err := r.git.Read(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", string(ours), string(theirs))
+	out, err := db.git.Read(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", string(ours), string(theirs))
 	if code := gitcmd.ExitCode(err); err != nil && code != 1 {
 		if code == 129 {
 			err = errors.New("git merge-tree: this git cannot merge without a work tree; install git 2.38 or newer")

@@ -1,4 +1,4 @@
-package repo
+package object
 
 import "sync"
 
@@ -57,31 +57,37 @@ const (
 )
 
 // readTree returns the entries of one tree object and caches them; the empty id is the empty tree.
-func (r *Repo) readTree(oid OID) (listing, error) {
-	if l, ok := r.trees.get(oid); ok {
+func (db *DB) readTree(oid OID) (listing, error) {
+	if l, ok := db.trees.get(oid); ok {
 		return l, nil
 	}
-	l, err := readTree(r.objs, oid)
+	l, err := readTree(db.objs, oid)
 	if err == nil && oid != "" {
-		r.trees.put(oid, l, 1+l.len())
+		db.trees.put(oid, l, 1+l.len())
 	}
 	return l, err
 }
 
+// List returns the entries of a tree; the empty id is the empty tree.
+func (db *DB) List(tree OID) ([]Entry, error) {
+	l, err := db.readTree(tree)
+	return l.entryRange(0, l.len()), err
+}
+
 // rememberTree caches a tree whose bytes are known.
-func (r *Repo) rememberTree(oid OID, data []byte) error {
+func (db *DB) rememberTree(oid OID, data []byte) error {
 	l, err := parseTreeObject(oid, data)
 	if err == nil {
-		r.trees.put(oid, l, 1+l.len())
+		db.trees.put(oid, l, 1+l.len())
 	}
 	return err
 }
 
 // rememberCommit parses a commit object and caches it.
-func (r *Repo) rememberCommit(oid OID, data []byte) (Commit, error) {
+func (db *DB) rememberCommit(oid OID, data []byte) (Commit, error) {
 	c, err := parseCommit(oid, data)
 	if err == nil {
-		r.commits.put(oid, c, 1)
+		db.commits.put(oid, c, 1)
 	}
 	return c, err
 }

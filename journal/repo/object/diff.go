@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"cmp"
@@ -14,16 +14,16 @@ import (
 
 // Diff lists the paths that differ between two commits or trees ("" is the empty tree), sorted by path. It does not
 // detect renames. It skips directories with equal ids, so its cost is that of the difference.
-func (r *Repo) Diff(ctx context.Context, a, b OID) ([]Change, error) {
-	ta, _, err := r.rootTree(a)
+func (db *DB) Diff(ctx context.Context, a, b OID) ([]Change, error) {
+	ta, _, err := db.RootTree(a)
 	if err != nil {
 		return nil, err
 	}
-	tb, _, err := r.rootTree(b)
+	tb, _, err := db.RootTree(b)
 	if err != nil {
 		return nil, err
 	}
-	d := differ{ctx: ctx, r: r}
+	d := differ{ctx: ctx, db: db}
 	if err := d.diffDir("", ta, tb); err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (r *Repo) Diff(ctx context.Context, a, b OID) ([]Change, error) {
 // differ collects the changes between two trees.
 type differ struct {
 	ctx context.Context
-	r   *Repo
+	db  *DB
 	out []Change
 }
 
@@ -46,29 +46,29 @@ func (d *differ) diffDir(at string, a, b OID) error {
 	if err := d.ctx.Err(); err != nil {
 		return err
 	}
-	la, err := d.r.readTree(a)
+	la, err := d.db.readTree(a)
 	if err != nil {
 		return err
 	}
-	lb, err := d.r.readTree(b)
+	lb, err := d.db.readTree(b)
 	if err != nil {
 		return err
 	}
 	ea, eb := dropShared(la, lb)
-	old := make(map[string]entry, len(ea))
+	old := make(map[string]Entry, len(ea))
 	for _, e := range ea {
-		old[e.name] = e
+		old[e.Name] = e
 	}
 	for _, e := range eb {
-		was := old[e.name]
-		delete(old, e.name)
-		if err := d.diffEntry(at+e.name, was, e); err != nil {
+		was := old[e.Name]
+		delete(old, e.Name)
+		if err := d.diffEntry(at+e.Name, was, e); err != nil {
 			return err
 		}
 	}
 	for _, e := range ea {
-		if _, left := old[e.name]; left {
-			if err := d.diffEntry(at+e.name, e, entry{}); err != nil {
+		if _, left := old[e.Name]; left {
+			if err := d.diffEntry(at+e.Name, e, Entry{}); err != nil {
 				return err
 			}
 		}
@@ -77,7 +77,7 @@ func (d *differ) diffDir(at string, a, b OID) error {
 }
 
 // dropShared returns the entries of two directories without those that both share.
-func dropShared(a, b listing) (ea, eb []entry) {
+func dropShared(a, b listing) (ea, eb []Entry) {
 	i := a.countWithin(sharedPrefix(a.raw, b.raw))
 	j, endA, endB := i, a.len(), b.len()
 	if n := a.countShared(b, i); n > 0 {
@@ -156,21 +156,21 @@ func sharedSuffix(a, b string) (n int) {
 }
 
 // diffEntry compares the entries of one name; a zero entry is a missing one.
-func (d *differ) diffEntry(path string, a, b entry) error {
-	if a.mode == b.mode && a.oid == b.oid {
+func (d *differ) diffEntry(path string, a, b Entry) error {
+	if a.Mode == b.Mode && a.OID == b.OID {
 		return nil
 	}
 	c := Change{Path: path}
 	var ta, tb OID
-	if a.isDir() {
-		ta = a.oid
+	if a.IsDir() {
+		ta = a.OID
 	} else {
-		c.Old, c.OldMode = a.oid, a.mode
+		c.Old, c.OldMode = a.OID, a.Mode
 	}
-	if b.isDir() {
-		tb = b.oid
+	if b.IsDir() {
+		tb = b.OID
 	} else {
-		c.New, c.NewMode = b.oid, b.mode
+		c.New, c.NewMode = b.OID, b.Mode
 	}
 	if c.OldMode != "" || c.NewMode != "" {
 		d.out = append(d.out, c)
@@ -181,21 +181,21 @@ func (d *differ) diffEntry(path string, a, b entry) error {
 // Patch returns the diff between two commits or trees ("" is the empty tree) as text, limited to paths if any are
 // given. It runs no external diff or text conversion of the user's. It ignores .gitattributes of a checkout or an
 // index, because the change itself could use them to hide files.
-func (r *Repo) Patch(ctx context.Context, a, b OID, paths ...string) ([]byte, error) {
+func (db *DB) Patch(ctx context.Context, a, b OID, paths ...string) ([]byte, error) {
 	var specs []string
 	for _, p := range paths {
 		specs = append(specs, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	return r.diffTree(ctx, a, b, specs, "-p", "--full-index")
+	return db.diffTree(ctx, a, b, specs, "-p", "--full-index")
 }
 
 // PatchWithout is Patch for all files but those at paths.
-func (r *Repo) PatchWithout(ctx context.Context, a, b OID, paths []string) ([]byte, error) {
+func (db *DB) PatchWithout(ctx context.Context, a, b OID, paths []string) ([]byte, error) {
 	specs := []string{":(top)"}
 	for _, p := range paths {
 		specs = append(specs, ":(top,exclude,literal)"+p)
 	}
-	return r.diffTree(ctx, a, b, specs, "-p", "--full-index")
+	return db.diffTree(ctx, a, b, specs, "-p", "--full-index")
 }
 
 // Lines counts the lines that a file gains and loses; both are -1 for a binary file.
@@ -205,8 +205,8 @@ type Lines struct {
 }
 
 // ChangedLines counts the changed lines of each file, in the order of the paths.
-func (r *Repo) ChangedLines(ctx context.Context, a, b OID) ([]Lines, error) {
-	out, err := r.diffTree(ctx, a, b, nil, "--numstat", "-z")
+func (db *DB) ChangedLines(ctx context.Context, a, b OID) ([]Lines, error) {
+	out, err := db.diffTree(ctx, a, b, nil, "--numstat", "-z")
 	var all []Lines
 	for _, line := range gitcmd.SplitNUL(out) {
 		l := Lines{Added: -1, Removed: -1}
@@ -226,26 +226,26 @@ func (r *Repo) ChangedLines(ctx context.Context, a, b OID) ([]Lines, error) {
 	return all, err
 }
 
-func (r *Repo) diffTree(ctx context.Context, a, b OID, specs []string, as ...string) ([]byte, error) {
-	ta, err := r.treeOrEmpty(a)
+func (db *DB) diffTree(ctx context.Context, a, b OID, specs []string, as ...string) ([]byte, error) {
+	ta, err := db.TreeOrEmpty(a)
 	if err != nil {
 		return nil, err
 	}
-	tb, err := r.treeOrEmpty(b)
+	tb, err := db.TreeOrEmpty(b)
 	if err != nil {
 		return nil, err
 	}
 	args := append([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-renames", "--color=never"}, as...)
 	args = append(append(args, string(ta), string(tb), "--"), specs...)
-	return r.git.Run(ctx, gitcmd.Call{Args: args, Read: true, Dir: r.gitDir,
-		Env: []string{"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + r.gitDir, "GIT_INDEX_FILE=" + filepath.Join(r.gitDir, "odd.no-index")}})
+	return db.git.Run(ctx, gitcmd.Call{Args: args, Read: true, Dir: db.gitDir,
+		Env: []string{"GIT_DIR=" + db.gitDir, "GIT_WORK_TREE=" + db.gitDir, "GIT_INDEX_FILE=" + filepath.Join(db.gitDir, "odd.no-index")}})
 }
 
-// treeOrEmpty is rootTree, but returns the id of the empty tree instead of "", as git needs it.
-func (r *Repo) treeOrEmpty(oid OID) (OID, error) {
-	t, _, err := r.rootTree(oid)
+// TreeOrEmpty is rootTree, but returns the id of the empty tree instead of "", as git needs it.
+func (db *DB) TreeOrEmpty(oid OID) (OID, error) {
+	t, _, err := db.RootTree(oid)
 	if err == nil && t == "" {
-		return r.objs.put("tree", nil)
+		return db.objs.put("tree", nil)
 	}
 	return t, err
 }

@@ -1,6 +1,7 @@
 //go:build unix
 
-package repo
+// Package mmap maps files into memory.
+package mmap
 
 import (
 	"io/fs"
@@ -9,10 +10,10 @@ import (
 	"syscall"
 )
 
-// mappings are the memory-mapped files by name. Mapped bytes may be used as long as the
+// Files are the memory-mapped files by name. Mapped bytes may be used as long as the
 // process lives, so no file is unmapped, and an unchanged file is not mapped again. The
 // zero value is ready.
-type mappings struct {
+type Files struct {
 	sync.Mutex
 	files map[string]mapping
 }
@@ -22,8 +23,8 @@ type mapping struct {
 	b    []byte
 }
 
-// readFile maps a file, so that only the pages that are used are read.
-func (m *mappings) readFile(file string) ([]byte, error) {
+// Read maps a file, so that only the pages that are used are read.
+func (m *Files) Read(file string) ([]byte, error) {
 	h, err := os.Open(file)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"bytes"
@@ -28,8 +28,8 @@ func FuzzTree(f *testing.F) {
 			if out, err = appendEntry(out, e); err != nil {
 				t.Fatal(err)
 			}
-			if i := l.find(e.name); i < 0 || l.entryAt(i).name != e.name {
-				t.Errorf("%q is not found", e.name)
+			if i := l.find(e.Name); i < 0 || l.entryAt(i).Name != e.Name {
+				t.Errorf("%q is not found", e.Name)
 			}
 		}
 		again, err := parseTree(string(out), idLen)
@@ -71,8 +71,8 @@ func TestATreeThatReadsTwoWays(t *testing.T) {
 var names = strings.Fields("a a- a. a/b a0 b b.c b0 ab abc c- c c.d d z")
 
 // drawn is a directory of some names, sorted by git's rule said anew here.
-func drawn(r *rand.Rand) map[string]entry {
-	es := map[string]entry{}
+func drawn(r *rand.Rand) map[string]Entry {
+	es := map[string]Entry{}
 	for _, n := range names {
 		if n = strings.ReplaceAll(n, "/", "_"); r.IntN(2) == 0 {
 			es[n] = drawnEntry(r, n)
@@ -81,15 +81,15 @@ func drawn(r *rand.Rand) map[string]entry {
 	return es
 }
 
-func drawnEntry(r *rand.Rand, name string) entry {
-	return entry{[]string{modeFile, modeExec, modeDir, modeLink}[r.IntN(4)], name, OID(fmt.Sprintf("%040x", r.IntN(3)))}
+func drawnEntry(r *rand.Rand, name string) Entry {
+	return Entry{[]string{ModeFile, ModeExec, ModeDir, ModeLink}[r.IntN(4)], name, OID(fmt.Sprintf("%040x", r.IntN(3)))}
 }
 
-func printed(t *testing.T, es map[string]entry) []byte {
+func printed(t *testing.T, es map[string]Entry) []byte {
 	t.Helper()
 	list := slices.Collect(maps.Values(es))
-	whole := func(e entry) string { return e.name + map[bool]string{true: "/"}[e.isDir()] }
-	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(whole(a), whole(b)) })
+	whole := func(e Entry) string { return e.Name + map[bool]string{true: "/"}[e.IsDir()] }
+	slices.SortFunc(list, func(a, b Entry) int { return cmp.Compare(whole(a), whole(b)) })
 	var b []byte
 	for _, e := range list {
 		var err error
@@ -116,11 +116,11 @@ func TestListingEdits(t *testing.T) {
 				t.Fatalf("%q found at %d in %q", n, i, l.raw)
 			}
 		}
-		edits, is := map[string]entry{}, maps.Clone(was)
+		edits, is := map[string]Entry{}, maps.Clone(was)
 		for _, n := range names {
 			switch n = strings.ReplaceAll(n, "/", "_"); r.IntN(6) {
 			case 0:
-				edits[n] = entry{}
+				edits[n] = Entry{}
 				delete(is, n)
 			case 1:
 				edits[n] = drawnEntry(r, n)
@@ -140,24 +140,24 @@ func TestListingEdits(t *testing.T) {
 	}
 }
 
-func differs(t *testing.T, a, b listing, was, is map[string]entry) {
+func differs(t *testing.T, a, b listing, was, is map[string]Entry) {
 	t.Helper()
 	ea, eb := dropShared(a, b)
 	had, has := maps.Clone(was), maps.Clone(is)
 	for _, e := range ea {
-		if had[e.name] != e {
+		if had[e.Name] != e {
 			t.Fatalf("%v was not there", e)
 		}
-		delete(had, e.name)
+		delete(had, e.Name)
 		if slices.Contains(eb, e) {
 			t.Fatalf("%v is the same on both sides", e)
 		}
 	}
 	for _, e := range eb {
-		if has[e.name] != e {
+		if has[e.Name] != e {
 			t.Fatalf("%v is not there", e)
 		}
-		delete(has, e.name)
+		delete(has, e.Name)
 	}
 	if !maps.Equal(had, has) {
 		t.Fatalf("between\n%q and\n%q: left are %v and %v", a.raw, b.raw, had, has)

@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"context"
@@ -14,16 +14,16 @@ import (
 
 // Verify reports whether a commit has a good signature that git trusts, and whose. A commit without a signature is
 // no error.
-func (r *Repo) Verify(ctx context.Context, oid OID) (ok bool, signer string, err error) {
-	grade, signer, _, err := r.gradeSignature(ctx, oid)
+func (db *DB) Verify(ctx context.Context, oid OID) (ok bool, signer string, err error) {
+	grade, signer, _, err := db.gradeSignature(ctx, oid)
 	return grade == "G", signer, err
 }
 
 // VerifyBy says why a commit is not signed by its author, "" if it is. The key must be one of the SSH keys that an
 // allowed-signers file (ssh-keygen(1)) gives to the author's address. Only the lines of that address count, at the
 // time of the commit; keys that git is configured to trust do not. It needs ssh-keygen in PATH.
-func (r *Repo) VerifyBy(ctx context.Context, oid OID, signers []byte) (why string, err error) {
-	c, err := r.Commit(oid)
+func (db *DB) VerifyBy(ctx context.Context, oid OID, signers []byte) (why string, err error) {
+	c, err := db.Commit(oid)
 	if err != nil {
 		return "", err
 	}
@@ -46,7 +46,7 @@ func (r *Repo) VerifyBy(ctx context.Context, oid OID, signers []byte) (why strin
 	if err := errors.Join(err, f.Close()); err != nil {
 		return "", err
 	}
-	grade, _, key, err := r.gradeSignature(ctx, oid, "-c", "gpg.ssh.allowedSignersFile="+f.Name(), "-c", "gpg.ssh.program=ssh-keygen", "-c", "gpg.ssh.revocationFile=")
+	grade, _, key, err := db.gradeSignature(ctx, oid, "-c", "gpg.ssh.allowedSignersFile="+f.Name(), "-c", "gpg.ssh.program=ssh-keygen", "-c", "gpg.ssh.revocationFile=")
 	if err == nil && (grade != "G" || !strings.HasPrefix(key, "SHA256:")) {
 		why = fmt.Sprintf("is not signed by a key of %s", c.Author.Email)
 	}
@@ -55,12 +55,12 @@ func (r *Repo) VerifyBy(ctx context.Context, oid OID, signers []byte) (why strin
 
 // gradeSignature returns git's letter for a commit's signature ("G" is good, "N" none), the signer, and the
 // fingerprint of the key.
-func (r *Repo) gradeSignature(ctx context.Context, oid OID, options ...string) (grade, signer, key string, err error) {
-	if err := oid.check(); err != nil {
+func (db *DB) gradeSignature(ctx context.Context, oid OID, options ...string) (grade, signer, key string, err error) {
+	if err := oid.Check(); err != nil {
 		return "", "", "", err
 	}
 	args := append(options, "log", "-1", "--no-show-signature", "--format=%G?%x00%GS%x00%GF", string(oid))
-	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Read: true, Self: true})
+	out, err := db.git.Run(ctx, gitcmd.Call{Args: args, Read: true, Self: true})
 	if err != nil {
 		return "", "", "", err
 	}

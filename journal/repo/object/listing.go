@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"cmp"
@@ -10,21 +10,21 @@ import (
 
 // Modes of tree entries.
 const (
-	modeFile = "100644"
-	modeExec = "100755"
-	modeLink = "120000"
-	modeDir  = "40000"
-	modeRepo = "160000" // a gitlink: the commit of a submodule
+	ModeFile = "100644"
+	ModeExec = "100755"
+	ModeLink = "120000"
+	ModeDir  = "40000"
+	ModeRepo = "160000" // a gitlink: the commit of a submodule
 )
 
-// entry is one line of a tree object.
-type entry struct {
-	mode string
-	name string
-	oid  OID
+// Entry is one line of a tree object.
+type Entry struct {
+	Mode string
+	Name string
+	OID  OID
 }
 
-func (e entry) isDir() bool { return e.mode == modeDir }
+func (e Entry) IsDir() bool { return e.Mode == ModeDir }
 
 // listing is the content of one tree object. It keeps the object's bytes and decodes an entry when asked: in a
 // folder of ten thousand files a commit changes one. The zero listing is an empty directory. A listing never
@@ -61,7 +61,7 @@ func parseTree(raw string, idLen int) (listing, error) {
 		if mode != "" && mode[0] == '0' {
 			mode = strings.TrimLeft(mode, "0")
 		}
-		k := sortKey{raw[at+sp+1 : at+sp+nul], mode == modeDir}
+		k := sortKey{raw[at+sp+1 : at+sp+nul], mode == ModeDir}
 		if strings.IndexByte(k.name, '/') >= 0 {
 			return listing{}, errMalformed
 		}
@@ -84,7 +84,7 @@ var errMalformed = errors.New("malformed tree object; git fsck tells what is wro
 func (l listing) hasRepeats() bool {
 	seen := make(map[string]bool, l.len())
 	for i := range l.len() {
-		seen[l.entryWithoutID(i).name] = true
+		seen[l.entryWithoutID(i).Name] = true
 	}
 	return len(seen) < l.len()
 }
@@ -99,21 +99,21 @@ func (l listing) entryBytes(i int) string {
 }
 
 // entryWithoutID returns an entry without its id, which is the costly part to decode.
-func (l listing) entryWithoutID(i int) entry {
+func (l listing) entryWithoutID(i int) Entry {
 	b := l.entryBytes(i)
 	mode, name, _ := strings.Cut(b[:len(b)-l.idLen-1], " ")
-	return entry{mode: strings.TrimLeft(mode, "0"), name: name}
+	return Entry{Mode: strings.TrimLeft(mode, "0"), Name: name}
 }
 
-func (l listing) entryAt(i int) entry {
+func (l listing) entryAt(i int) Entry {
 	e, b := l.entryWithoutID(i), l.entryBytes(i)
-	e.oid = OID(hex.EncodeToString([]byte(b[len(b)-l.idLen:])))
+	e.OID = OID(hex.EncodeToString([]byte(b[len(b)-l.idLen:])))
 	return e
 }
 
 // entryRange returns the entries from a position to another.
-func (l listing) entryRange(from, to int) []entry {
-	out := make([]entry, 0, max(0, to-from))
+func (l listing) entryRange(from, to int) []Entry {
+	out := make([]Entry, 0, max(0, to-from))
 	for i := from; i < to; i++ {
 		out = append(out, l.entryAt(i))
 	}
@@ -126,7 +126,7 @@ type sortKey struct {
 	isDir bool
 }
 
-func sortKeyOf(e entry) sortKey { return sortKey{e.name, e.isDir()} }
+func sortKeyOf(e Entry) sortKey { return sortKey{e.Name, e.IsDir()} }
 
 func (k sortKey) compare(o sortKey) int {
 	n := min(len(k.name), len(o.name))
@@ -176,13 +176,13 @@ func (l listing) find(name string) int {
 // splice is one place where a new listing differs from the old one.
 type splice struct {
 	at   int   // index of the entry that is dropped, or that the new one is put before
-	put  entry // the new entry, unless its mode is ""
+	put  Entry // the new entry, unless its mode is ""
 	drop bool
 }
 
 // applyEdits returns the directory's tree object with the new entry of each name; an entry without a mode deletes
 // the name.
-func (l listing) applyEdits(edits map[string]entry) ([]byte, error) {
+func (l listing) applyEdits(edits map[string]Entry) ([]byte, error) {
 	var cuts []splice
 	size := len(l.raw)
 	for name, e := range edits {
@@ -191,10 +191,10 @@ func (l listing) applyEdits(edits map[string]entry) ([]byte, error) {
 				cuts = append(cuts, splice{at: i, drop: true})
 			}
 		}
-		if e.mode != "" {
+		if e.Mode != "" {
 			i, _ := l.search(sortKeyOf(e))
 			cuts = append(cuts, splice{at: i, put: e})
-			size += len(e.mode) + len(e.name) + 2 + l.idLen
+			size += len(e.Mode) + len(e.Name) + 2 + l.idLen
 		}
 	}
 	slices.SortFunc(cuts, func(a, b splice) int {
@@ -231,10 +231,10 @@ func (l listing) bytesBetween(from, to int) string {
 }
 
 // appendEntry appends an entry as a tree object stores it.
-func appendEntry(b []byte, e entry) ([]byte, error) {
-	if !e.oid.isValid() {
-		return nil, e.oid.check()
+func appendEntry(b []byte, e Entry) ([]byte, error) {
+	if !e.OID.IsValid() {
+		return nil, e.OID.Check()
 	}
-	b = append(append(append(b, e.mode...), ' '), e.name...)
-	return hex.AppendDecode(append(b, 0), []byte(e.oid))
+	b = append(append(append(b, e.Mode...), ' '), e.Name...)
+	return hex.AppendDecode(append(b, 0), []byte(e.OID))
 }

@@ -1,7 +1,8 @@
-package repo
+package object
 
 import (
 	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ func writeLoose(objects string, oid OID, kind string, data []byte, sync func(*os
 	if err := unix.Utimes(name, nil); err == nil { // the object exists; a new time protects it from gc
 		return nil
 	}
-	temp := filepath.Join(dir, "tmp_obj_"+newNonce())
+	temp := filepath.Join(dir, "tmp_obj_"+rand.Text())
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -1,17 +1,69 @@
-package repo
+package object
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
+
+// DB reads the objects and the history of a repository, and writes objects. Its methods may be called from several
+// goroutines.
+type DB struct {
+	git     *gitcmd.Runner
+	gitDir  string
+	objs    store
+	trees   boundedCache[OID, listing]
+	commits boundedCache[OID, Commit]
+	blobs   boundedCache[OID, []byte]
+}
+
+// New returns the objects of the repository that git runs in. Git reads and writes them, until ReadPacks.
+func New(git *gitcmd.Runner, gitDir string) *DB {
+	return &DB{git: git, gitDir: gitDir, objs: &gitStore{run: git, batch: &batch{run: git}}, trees: boundedCache[OID, listing]{most: keptEntries},
+		commits: boundedCache[OID, Commit]{most: keptCommits}, blobs: boundedCache[OID, []byte]{most: keptBytes}}
+}
+
+// ReadPacks makes odd read and write objects itself. The first of dirs is the repository's own folder of objects, the
+// others are those it borrows from. how says before each write whether odd may write it, and must sync it.
+func (db *DB) ReadPacks(dirs []string, how func() (write, sync bool)) {
+	var packed []packDir
+	for _, dir := range dirs {
+		packed = append(packed, packDir{name: filepath.Join(dir, "pack")})
+	}
+	db.objs = &packStore{packs: packs{dirs: packed, bases: boundedCache[packPlace, object]{most: baseBytes}},
+		slow: db.objs, how: how, sync: (*os.File).Sync, dir: dirs[0], last: boundedCache[OID, object]{most: lastBytes}}
+}
+
+// Dirs returns the object directories of a repository: its own and its alternates.
+func Dirs(common string) ([]string, error) {
+	dirs := []string{filepath.Join(common, "objects")}
+	b, err := os.ReadFile(filepath.Join(dirs[0], "info", "alternates"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for l := range strings.SplitSeq(string(b), "\n") {
+		switch {
+		case l == "" || l[0] == '#':
+		case filepath.IsAbs(l) || l[0] == '"': // quoted as git quotes it
+			dirs = append(dirs, l)
+		default:
+			dirs = append(dirs, filepath.Join(dirs[0], l))
+		}
+	}
+	if strings.Contains(dirs[0], "\n") {
+		return nil, fmt.Errorf("%q: git cannot borrow objects from a path with a line break", dirs[0])
+	}
+	return dirs, nil
+}
 
 // store reads and writes git objects. kind is "blob", "tree", "commit" or "tag". Nobody may change the bytes that get
 // returns.
@@ -24,35 +76,14 @@ type store interface {
 // errNoObject is wrapped by get if the repository lacks the object.
 var errNoObject = errors.New("no such object in this repository")
 
-// isValid reports whether o is a full object id: 40 hex digits, or 64 in a SHA-256 repository. Ids are checked
-// before they become arguments of git.
-func (o OID) isValid() bool {
-	if len(o) != 40 && len(o) != 64 {
-		return false
-	}
-	for _, c := range []byte(o) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
-
-func (o OID) check() error {
-	if o.isValid() {
-		return nil
-	}
-	return fmt.Errorf("%q: not an object id (40 or 64 hex digits)", string(o))
-}
-
 // packStore reads loose objects and packs in process. What it does not find or understand, git reads.
 type packStore struct {
-	packs        packs
-	slow         *gitStore
-	loadSettings func(context.Context) (*settings, error) // say how git writes objects
-	sync         func(*os.File) error
-	dir          string // where loose objects lie
-	last         boundedCache[OID, object]
+	packs packs
+	slow  store
+	how   func() (write, sync bool)
+	sync  func(*os.File) error
+	dir   string // where loose objects lie
+	last  boundedCache[OID, object]
 }
 
 // object is a whole object; nobody may change its bytes.
@@ -70,7 +101,7 @@ const lastBytes = 1 << 19
 const knownBytes = 1 << 14
 
 func (p *packStore) get(oid OID) (string, []byte, error) {
-	if err := oid.check(); err != nil {
+	if err := oid.Check(); err != nil {
 		return "", nil, err
 	}
 	if o, ok := p.last.get(oid); ok {
@@ -97,12 +128,12 @@ func (p *packStore) put(kind string, data []byte) (OID, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := p.loadSettings(context.Background())
-	if err != nil || !s.hasConfiguration() || s.isShared() {
+	write, mustSync := p.how()
+	if !write {
 		return p.slow.put(kind, data)
 	}
 	var sync func(*os.File) error
-	if s.syncsObjects() {
+	if mustSync {
 		sync = p.sync
 	}
 	oid := OID(plumbing.ComputeHash(typ, data).String())
@@ -119,8 +150,8 @@ func (p *packStore) cacheObject(oid OID, o object) { p.last.put(oid, o, 128+len(
 
 // Know caches the bytes of a small file that commits probably hold too, so that no pack must be opened for its
 // blob.
-func (r *Repo) Know(b []byte) {
-	if p, ok := r.objs.(*packStore); ok && len(b) <= knownBytes {
+func (db *DB) Know(b []byte) {
+	if p, ok := db.objs.(*packStore); ok && len(b) <= knownBytes {
 		p.cacheObject(OID(plumbing.ComputeHash(plumbing.BlobObject, b).String()), object{"blob", bytes.Clone(b)})
 	}
 }
@@ -133,7 +164,7 @@ type gitStore struct {
 }
 
 func (s *gitStore) get(oid OID) (string, []byte, error) {
-	if err := oid.check(); err != nil {
+	if err := oid.Check(); err != nil {
 		return "", nil, err
 	}
 	var kind string

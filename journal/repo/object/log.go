@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"context"
@@ -13,44 +13,44 @@ import (
 )
 
 // Commit reads one commit.
-func (r *Repo) Commit(oid OID) (Commit, error) {
-	if c, ok := r.commits.get(oid); ok {
+func (db *DB) Commit(oid OID) (Commit, error) {
+	if c, ok := db.commits.get(oid); ok {
 		return c, nil
 	}
-	kind, b, err := r.objs.get(oid)
+	kind, b, err := db.objs.get(oid)
 	if err != nil {
 		return Commit{}, err
 	}
 	if kind != "commit" {
 		return Commit{}, fmt.Errorf("%s: is a %s, want a commit", oid, kind)
 	}
-	return r.rememberCommit(oid, b)
+	return db.rememberCommit(oid, b)
 }
 
 // FindCommit reads a commit that may not be there, or be no commit. An object that is there and cannot be read is an
 // error.
-func (r *Repo) FindCommit(ctx context.Context, oid OID) (c Commit, ok bool, err error) {
-	if !oid.isValid() {
+func (db *DB) FindCommit(ctx context.Context, oid OID) (c Commit, ok bool, err error) {
+	if !oid.IsValid() {
 		return c, false, nil
 	}
-	if c, ok = r.commits.get(oid); ok {
+	if c, ok = db.commits.get(oid); ok {
 		return c, true, nil
 	}
-	kind, b, err := r.objs.get(oid)
+	kind, b, err := db.objs.get(oid)
 	if errors.Is(err, errNoObject) {
-		return c, false, r.checkMissing(ctx, oid)
+		return c, false, db.checkMissing(ctx, oid)
 	}
 	if err != nil || kind != "commit" {
 		return c, false, err
 	}
-	c, err = r.rememberCommit(oid, b)
+	c, err = db.rememberCommit(oid, b)
 	return c, err == nil, err
 }
 
 // checkMissing returns what git says of an object that is there and damaged, nil if it is not there. git cat-file
 // --batch calls both missing.
-func (r *Repo) checkMissing(ctx context.Context, oid OID) error {
-	_, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"cat-file", "-t", string(oid)}, Read: true, Env: []string{"GIT_NO_LAZY_FETCH=1"}})
+func (db *DB) checkMissing(ctx context.Context, oid OID) error {
+	_, err := db.git.Run(ctx, gitcmd.Call{Args: []string{"cat-file", "-t", string(oid)}, Read: true, Env: []string{"GIT_NO_LAZY_FETCH=1"}})
 	if e := (*gitcmd.Error)(nil); errors.As(err, &e) && !strings.Contains("\n"+e.Stderr, "\nerror: ") {
 		return nil
 	}
@@ -62,26 +62,26 @@ func (r *Repo) checkMissing(ctx context.Context, oid OID) error {
 
 // Log yields the commits reachable from to and not from from ("" is all), children before parents, in topological
 // order. An error is yielded once, last. The log of a shallow clone ends at its boundary without an error.
-func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
+func (db *DB) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		args := []string{"rev-list", "--topo-order", string(to)}
-		err := to.check()
+		err := to.Check()
 		if from != "" {
 			args = append(args, "^"+string(from))
-			err = errors.Join(err, from.check())
+			err = errors.Join(err, from.Check())
 		}
 		if err != nil {
 			yield(Commit{}, err)
 			return
 		}
-		line, straight := r.straightLine(from, to)
+		line, straight := db.straightLine(from, to)
 		for _, c := range line {
 			if !yield(c, nil) {
 				return
 			}
 		}
 		if !straight {
-			r.yieldCommits(ctx, args, yield)
+			db.yieldCommits(ctx, args, yield)
 		}
 	}
 }
@@ -91,9 +91,9 @@ const mostStraight = 256
 
 // straightLine returns the commits of Log where they are few, and each is the only parent of the next: the range of
 // most landings and pushes. git lists it in the time of the whole history, if that has a commit graph that is not new.
-func (r *Repo) straightLine(from, to OID) (line []Commit, ok bool) {
+func (db *DB) straightLine(from, to OID) (line []Commit, ok bool) {
 	for from != "" && to != from {
-		c, err := r.Commit(to)
+		c, err := db.Commit(to)
 		if err != nil || len(c.Parents) != 1 || len(line) == mostStraight {
 			return nil, false
 		}
@@ -102,11 +102,11 @@ func (r *Repo) straightLine(from, to OID) (line []Commit, ok bool) {
 	return line, from != ""
 }
 
-func (r *Repo) yieldCommits(ctx context.Context, args []string, yield func(Commit, error) bool) {
-	for oid, err := range r.git.Lines(ctx, args) {
+func (db *DB) yieldCommits(ctx context.Context, args []string, yield func(Commit, error) bool) {
+	for oid, err := range db.git.Lines(ctx, args) {
 		var c Commit
 		if err == nil {
-			c, err = r.Commit(OID(oid))
+			c, err = db.Commit(OID(oid))
 		}
 		if !yield(c, err) || err != nil {
 			return
@@ -116,21 +116,21 @@ func (r *Repo) yieldCommits(ctx context.Context, args []string, yield func(Commi
 
 // PathLog yields the commits up to to that changed one path compared with at least one parent, including those on
 // merged branches.
-func (r *Repo) PathLog(ctx context.Context, to OID, path string) iter.Seq2[Commit, error] {
+func (db *DB) PathLog(ctx context.Context, to OID, path string) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
-		if err := to.check(); err != nil {
+		if err := to.Check(); err != nil {
 			yield(Commit{}, err)
 			return
 		}
-		r.yieldCommits(ctx, []string{"rev-list", "--topo-order", "--full-history", string(to), "--", ":(top,literal)" + path}, yield)
+		db.yieldCommits(ctx, []string{"rev-list", "--topo-order", "--full-history", string(to), "--", ":(top,literal)" + path}, yield)
 	}
 }
 
 // LastChanges returns for each path the newest commit up to to that changed it and is no merge. A path that
 // none changed has none.
-func (r *Repo) LastChanges(ctx context.Context, to OID, paths []string) (map[string]OID, error) {
+func (db *DB) LastChanges(ctx context.Context, to OID, paths []string) (map[string]OID, error) {
 	out := map[string]OID{}
-	if _, err := r.Commit(to); err != nil || len(paths) == 0 {
+	if _, err := db.Commit(to); err != nil || len(paths) == 0 {
 		return out, err
 	}
 	args := []string{"-c", "log.showRoot=true", "log", "--no-show-signature", "--topo-order", "--no-merges", "--no-renames", "--name-only", "--format=%x00%H", string(to), "--"}
@@ -138,7 +138,7 @@ func (r *Repo) LastChanges(ctx context.Context, to OID, paths []string) (map[str
 		args = append(args, ":(top,literal)"+p)
 	}
 	at := OID("")
-	for line, err := range r.git.Lines(ctx, args) {
+	for line, err := range db.git.Lines(ctx, args) {
 		if err != nil {
 			return nil, err
 		}
@@ -168,13 +168,13 @@ type Deletion struct {
 // Deletions returns the files below the folder under, but not below the folders but, that the commits of Log
 // delete, newest first. A rename is not a deletion. Merges are left out: what they lack, a commit before them
 // deleted.
-func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ...string) (out []Deletion, err error) {
+func (db *DB) Deletions(ctx context.Context, from, to OID, under string, but ...string) (out []Deletion, err error) {
 	args := []string{"log", "--no-show-signature", "--no-merges", "--topo-order", "-M", "--diff-filter=D", "--name-only", "-z", "--format=%H", string(to)}
-	if err := to.check(); err != nil {
+	if err := to.Check(); err != nil {
 		return nil, err
 	}
 	if from != "" {
-		if err := from.check(); err != nil {
+		if err := from.Check(); err != nil {
 			return nil, err
 		}
 		args = append(args, "^"+string(from))
@@ -183,10 +183,10 @@ func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ..
 	for _, b := range but {
 		args = append(args, ":(top,exclude,literal)"+b)
 	}
-	if line, straight := r.straightLine(from, to); straight && !r.mayDelete(ctx, line, under, but) {
+	if line, straight := db.straightLine(from, to); straight && !db.mayDelete(ctx, line, under, but) {
 		return nil, nil
 	}
-	b, err := r.git.Read(ctx, args...)
+	b, err := db.git.Read(ctx, args...)
 	var commit OID
 	for _, f := range gitcmd.SplitNUL(b) {
 		if name := strings.TrimPrefix(f, "\n"); strings.HasPrefix(name, under+"/") {
@@ -199,9 +199,9 @@ func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ..
 }
 
 // mayDelete reports whether one of these commits, of one parent each, may delete a file of Deletions.
-func (r *Repo) mayDelete(ctx context.Context, line []Commit, under string, but []string) bool {
+func (db *DB) mayDelete(ctx context.Context, line []Commit, under string, but []string) bool {
 	return slices.ContainsFunc(line, func(c Commit) bool {
-		changes, err := r.Diff(ctx, c.Parents[0], c.OID)
+		changes, err := db.Diff(ctx, c.Parents[0], c.OID)
 		return err != nil || slices.ContainsFunc(changes, func(ch Change) bool {
 			isBelow := func(dir string) bool { return strings.HasPrefix(ch.Path, dir+"/") }
 			return ch.NewMode == "" && isBelow(under) && !slices.ContainsFunc(but, isBelow)
@@ -210,11 +210,11 @@ func (r *Repo) mayDelete(ctx context.Context, line []Commit, under string, but [
 }
 
 // MergeBase returns the best common ancestor, "" if there is none.
-func (r *Repo) MergeBase(ctx context.Context, a, b OID) (OID, error) {
-	if err := checkIDs(a, b); err != nil {
+func (db *DB) MergeBase(ctx context.Context, a, b OID) (OID, error) {
+	if err := CheckIDs(a, b); err != nil {
 		return "", err
 	}
-	out, err := r.git.ReadLine(ctx, "merge-base", string(a), string(b))
+	out, err := db.git.ReadLine(ctx, "merge-base", string(a), string(b))
 	if gitcmd.ExitCode(err) == 1 {
 		return "", nil
 	}
@@ -222,14 +222,14 @@ func (r *Repo) MergeBase(ctx context.Context, a, b OID) (OID, error) {
 }
 
 // Ancestor reports whether a is b or an ancestor of it.
-func (r *Repo) Ancestor(ctx context.Context, a, b OID) (bool, error) {
-	if err := checkIDs(a, b); err != nil {
+func (db *DB) Ancestor(ctx context.Context, a, b OID) (bool, error) {
+	if err := CheckIDs(a, b); err != nil {
 		return false, err
 	}
-	if is, told := r.searchNear(a, b); told {
+	if is, told := db.searchNear(a, b); told {
 		return is, nil
 	}
-	_, err := r.git.Read(ctx, "merge-base", "--is-ancestor", string(a), string(b))
+	_, err := db.git.Read(ctx, "merge-base", "--is-ancestor", string(a), string(b))
 	if gitcmd.ExitCode(err) == 1 {
 		return false, nil
 	}
@@ -240,8 +240,8 @@ func (r *Repo) Ancestor(ctx context.Context, a, b OID) (bool, error) {
 const maxNearby = 64
 
 // searchNear looks for a among the nearest ancestors of b; told is false if it takes git to know.
-func (r *Repo) searchNear(a, b OID) (is, told bool) {
-	if _, err := r.Commit(a); err != nil {
+func (db *DB) searchNear(a, b OID) (is, told bool) {
+	if _, err := db.Commit(a); err != nil {
 		return false, false // git reports a missing commit
 	}
 	seen, next := map[OID]bool{b: true}, []OID{b}
@@ -249,7 +249,7 @@ func (r *Repo) searchNear(a, b OID) (is, told bool) {
 		if next[i] == a {
 			return true, true
 		}
-		c, err := r.Commit(next[i])
+		c, err := db.Commit(next[i])
 		if err != nil || i == maxNearby {
 			return false, false
 		}
@@ -262,10 +262,10 @@ func (r *Repo) searchNear(a, b OID) (is, told bool) {
 	return false, true
 }
 
-// checkIDs checks object ids before they become arguments of git.
-func checkIDs(oids ...OID) error {
+// CheckIDs checks object ids before they become arguments of git.
+func CheckIDs(oids ...OID) error {
 	for _, o := range oids {
-		if err := o.check(); err != nil {
+		if err := o.Check(); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"bytes"
@@ -8,9 +8,6 @@ import (
 	"strings"
 	"time"
 )
-
-// Trees (in listing.go) and commits are decoded here rather than by go-git because its ids hold
-// twenty bytes, and a SHA-256 repository's need thirty-two.
 
 // parseCommit reads a commit object. Headers odd has no use for (encoding, …) are skipped.
 func parseCommit(oid OID, b []byte) (Commit, error) {
@@ -56,13 +53,13 @@ func (c *Commit) parseHeader(line string) (err error) {
 // parseFirst parses an identity unless one was parsed already.
 func (s *Signature) parseFirst(val string) (err error) {
 	if *s == (Signature{}) {
-		*s, err = parseSignature(val)
+		*s, err = ParseSignature(val)
 	}
 	return err
 }
 
-// parseSignature reads "Name <email> 1700000000 +0100". A missing or malformed time is the epoch in UTC, as in git.
-func parseSignature(s string) (Signature, error) {
+// ParseSignature reads "Name <email> 1700000000 +0100". A missing or malformed time is the epoch in UTC, as in git.
+func ParseSignature(s string) (Signature, error) {
 	lt, gt := strings.IndexByte(s, '<'), strings.LastIndexByte(s, '>')
 	if lt < 0 || gt < lt {
 		return Signature{}, fmt.Errorf("malformed identity %q", s)
@@ -91,8 +88,8 @@ func (s Signature) String() string {
 	return fmt.Sprintf("%s <%s> %d %s", s.Name, s.Email, s.When.Unix(), s.When.Format("-0700"))
 }
 
-// check refuses an identity that would break a commit's header line or that git refuses.
-func (s Signature) check() error {
+// Check refuses an identity that would break a commit's header line or that git refuses.
+func (s Signature) Check() error {
 	switch {
 	case strings.TrimSpace(s.Name) == "" || s.Email == "":
 		return fmt.Errorf("identity %q <%s>: name and email must not be empty", s.Name, s.Email)
@@ -120,7 +117,7 @@ func printCommit(tree OID, parents []OID, author, committer, message string) []b
 // Names compare without case, as in git.
 func (c Commit) Trailer(name string) []string {
 	var out []string
-	for _, line := range c.trailerLines() {
+	for _, line := range c.TrailerLines() {
 		key, val, ok := strings.Cut(line, ":")
 		if ok && strings.EqualFold(key, name) {
 			out = append(out, strings.TrimSpace(val))
@@ -129,8 +126,8 @@ func (c Commit) Trailer(name string) []string {
 	return out
 }
 
-// trailerLines returns the lines of the message's last paragraph, none if the message has only a subject.
-func (c Commit) trailerLines() []string {
+// TrailerLines returns the lines of the message's last paragraph, none if the message has only a subject.
+func (c Commit) TrailerLines() []string {
 	paras := strings.Split(strings.TrimRight(c.Message, "\n"), "\n\n")
 	if len(paras) < 2 {
 		return nil

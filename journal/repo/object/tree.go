@@ -1,4 +1,4 @@
-package repo
+package object
 
 import (
 	"bytes"
@@ -20,41 +20,41 @@ import (
 // fs.ModeIrregular and cannot be read, so that nothing outside the tree is ever
 // followed. FileInfo.Sys holds the OID of the blob or tree, which is the file's version.
 type TreeFS struct {
-	r    *Repo
+	db   *DB
 	when time.Time // of its files
 	root OID
 }
 
 // Tree returns the files of a commit or tree as an fs.FS of type TreeFS. It is a snapshot: later moves of refs do
 // not change it.
-func (r *Repo) Tree(oid OID) (fs.FS, error) {
-	root, when, err := r.rootTree(oid)
+func (db *DB) Tree(oid OID) (fs.FS, error) {
+	root, when, err := db.RootTree(oid)
 	if err != nil {
 		return nil, err
 	}
-	return TreeFS{r, when, root}, nil
+	return TreeFS{db, when, root}, nil
 }
 
-// rootTree returns the tree of a commit and its time, or the tree itself; "" is the empty tree.
-func (r *Repo) rootTree(oid OID) (OID, time.Time, error) {
+// RootTree returns the tree of a commit and its time, or the tree itself; "" is the empty tree.
+func (db *DB) RootTree(oid OID) (OID, time.Time, error) {
 	if oid == "" {
 		return "", time.Time{}, nil
 	}
-	if _, ok := r.trees.get(oid); ok {
+	if _, ok := db.trees.get(oid); ok {
 		return oid, time.Time{}, nil
 	}
-	if c, ok := r.commits.get(oid); ok {
+	if c, ok := db.commits.get(oid); ok {
 		return c.Tree, c.Committer.When, nil
 	}
-	kind, data, err := r.objs.get(oid)
+	kind, data, err := db.objs.get(oid)
 	if err != nil {
 		return "", time.Time{}, err
 	}
 	switch kind {
 	case "tree": // which is read next
-		return oid, time.Time{}, r.rememberTree(oid, data)
+		return oid, time.Time{}, db.rememberTree(oid, data)
 	case "commit":
-		c, err := r.rememberCommit(oid, data)
+		c, err := db.rememberCommit(oid, data)
 		return c.Tree, c.Committer.When, err
 	}
 	return "", time.Time{}, fmt.Errorf("%s: is a %s, want a commit or a tree", oid, kind)
@@ -85,19 +85,19 @@ func parseTreeObject(oid OID, data []byte) (listing, error) {
 }
 
 // findEntry returns the entry of a path below a tree; ok is false if there is none.
-func (r *Repo) findEntry(root OID, name string) (e entry, ok bool, err error) {
-	e = entry{mode: modeDir, name: path.Base(name), oid: root}
+func (db *DB) findEntry(root OID, name string) (e Entry, ok bool, err error) {
+	e = Entry{Mode: ModeDir, Name: path.Base(name), OID: root}
 	for seg := range strings.SplitSeq(name, "/") {
-		if !e.isDir() {
-			return entry{}, false, nil
+		if !e.IsDir() {
+			return Entry{}, false, nil
 		}
-		l, err := r.readTree(e.oid)
+		l, err := db.readTree(e.OID)
 		if err != nil {
-			return entry{}, false, err
+			return Entry{}, false, err
 		}
 		i := l.find(seg)
 		if i < 0 {
-			return entry{}, false, nil
+			return Entry{}, false, nil
 		}
 		e = l.entryAt(i)
 	}
@@ -106,55 +106,55 @@ func (r *Repo) findEntry(root OID, name string) (e entry, ok bool, err error) {
 
 // Find returns the id and mode of the object at a path of a commit or tree; the mode of a directory is "40000".
 // Both are "" if there is none.
-func (r *Repo) Find(at OID, path string) (oid OID, mode string, err error) {
-	root, _, err := r.rootTree(at)
+func (db *DB) Find(at OID, path string) (oid OID, mode string, err error) {
+	root, _, err := db.RootTree(at)
 	if err != nil {
 		return "", "", err
 	}
-	e, _, err := r.findEntry(root, path)
-	return e.oid, e.mode, err
+	e, _, err := db.findEntry(root, path)
+	return e.OID, e.Mode, err
 }
 
 // Names lists the entries of a directory of a commit or tree; "" is the top. A missing directory has none.
-func (r *Repo) Names(at OID, dir string) (out []string, err error) {
-	oid, err := r.TreeOID(at, dir)
+func (db *DB) Names(at OID, dir string) (out []string, err error) {
+	oid, err := db.TreeOID(at, dir)
 	if err != nil {
 		return nil, err
 	}
-	l, err := r.readTree(oid)
+	l, err := db.readTree(oid)
 	for i := range l.len() {
-		out = append(out, l.entryWithoutID(i).name)
+		out = append(out, l.entryWithoutID(i).Name)
 	}
 	return out, err
 }
 
 // find returns the entry of a path; op is for the error.
-func (t TreeFS) find(op, name string) (entry, error) {
+func (t TreeFS) find(op, name string) (Entry, error) {
 	if name == "." {
-		return entry{mode: modeDir, name: name, oid: t.root}, nil
+		return Entry{Mode: ModeDir, Name: name, OID: t.root}, nil
 	}
-	e, ok, err := entry{}, false, fs.ErrInvalid
+	e, ok, err := Entry{}, false, fs.ErrInvalid
 	if fs.ValidPath(name) {
-		e, ok, err = t.r.findEntry(t.root, name)
+		e, ok, err = t.db.findEntry(t.root, name)
 	}
 	if err == nil && !ok {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
-		return entry{}, &fs.PathError{Op: op, Path: name, Err: err}
+		return Entry{}, &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	return e, nil
 }
 
 // findFile is find for a regular file.
-func (t TreeFS) findFile(op, name string) (entry, error) {
+func (t TreeFS) findFile(op, name string) (Entry, error) {
 	e, err := t.find(op, name)
 	switch {
 	case err != nil:
 		return e, err
-	case e.isDir():
+	case e.IsDir():
 		return e, &fs.PathError{Op: op, Path: name, Err: errors.New("is a directory")}
-	case !fileMode(e.mode).IsRegular():
+	case !FileMode(e.Mode).IsRegular():
 		return e, &fs.PathError{Op: op, Path: name, Err: errors.New("is a symbolic link or a submodule, not a file")}
 	}
 	return e, nil
@@ -167,7 +167,7 @@ func (t TreeFS) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	in := treeEntry{t, e}
-	if e.isDir() {
+	if e.IsDir() {
 		des, err := t.ReadDir(name)
 		return &treeDir{treeEntry: in, list: des, name: name}, err
 	}
@@ -190,10 +190,10 @@ func (t TreeFS) ReadShared(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b, ok := t.r.blobs.get(e.oid); ok {
+	if b, ok := t.db.blobs.get(e.OID); ok {
 		return b, nil
 	}
-	_, b, err := t.r.objs.get(e.oid)
+	_, b, err := t.db.objs.get(e.OID)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
@@ -213,15 +213,15 @@ func (t TreeFS) ReadMany(names []string, fn func(name string, data []byte) error
 		if err != nil {
 			return err
 		}
-		oids[i] = e.oid
+		oids[i] = e.OID
 	}
 	if len(oids) > fewFiles {
-		b := &batch{run: t.r.git}
+		b := &batch{run: t.db.git}
 		defer b.stop()
 		return b.readEach(oids, func(i int, _ string, data []byte) error { return fn(names[i], data) })
 	}
 	for i, o := range oids {
-		_, b, err := t.r.objs.get(o)
+		_, b, err := t.db.objs.get(o)
 		if err != nil {
 			return &fs.PathError{Op: "read", Path: names[i], Err: err}
 		}
@@ -238,15 +238,14 @@ func (t TreeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !e.isDir() {
+	if !e.IsDir() {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a directory")}
 	}
-	l, err := t.r.readTree(e.oid)
+	es, err := t.db.List(e.OID)
 	if err != nil {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: err}
 	}
-	es := l.entryRange(0, l.len())
-	if byName := func(a, b entry) int { return strings.Compare(a.name, b.name) }; !slices.IsSortedFunc(es, byName) {
+	if byName := func(a, b Entry) int { return strings.Compare(a.Name, b.Name) }; !slices.IsSortedFunc(es, byName) {
 		slices.SortFunc(es, byName)
 	}
 	out := make([]fs.DirEntry, len(es))
@@ -260,7 +259,7 @@ func (t TreeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 // the OID in FileInfo.Sys, "" if there is none.
 func EntryID(d fs.DirEntry) (OID, error) {
 	if e, ok := d.(treeEntry); ok {
-		return e.e.oid, nil
+		return e.e.OID, nil
 	}
 	info, err := d.Info()
 	if err != nil {
@@ -285,20 +284,20 @@ func (t TreeFS) Sub(dir string) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !e.isDir() {
+	if !e.IsDir() {
 		return nil, &fs.PathError{Op: "sub", Path: dir, Err: errors.New("not a directory")}
 	}
-	return TreeFS{t.r, t.when, e.oid}, nil
+	return TreeFS{t.db, t.when, e.OID}, nil
 }
 
-// fileMode maps a tree entry's mode.
-func fileMode(mode string) fs.FileMode {
+// FileMode maps a tree entry's mode.
+func FileMode(mode string) fs.FileMode {
 	switch mode {
-	case modeDir:
+	case ModeDir:
 		return fs.ModeDir | 0o755
-	case modeExec:
+	case ModeExec:
 		return 0o755
-	case modeLink, modeRepo:
+	case ModeLink, ModeRepo:
 		return fs.ModeIrregular
 	}
 	return 0o644
@@ -307,16 +306,16 @@ func fileMode(mode string) fs.FileMode {
 // treeEntry is an entry of a directory, and its description.
 type treeEntry struct {
 	t TreeFS
-	e entry
+	e Entry
 }
 
-func (d treeEntry) Name() string               { return d.e.name }
-func (d treeEntry) IsDir() bool                { return d.e.isDir() }
-func (d treeEntry) Mode() fs.FileMode          { return fileMode(d.e.mode) }
+func (d treeEntry) Name() string               { return d.e.Name }
+func (d treeEntry) IsDir() bool                { return d.e.IsDir() }
+func (d treeEntry) Mode() fs.FileMode          { return FileMode(d.e.Mode) }
 func (d treeEntry) Type() fs.FileMode          { return d.Mode().Type() }
 func (d treeEntry) Info() (fs.FileInfo, error) { return d, nil }
 func (d treeEntry) ModTime() time.Time         { return d.t.when }
-func (d treeEntry) Sys() any                   { return d.e.oid }
+func (d treeEntry) Sys() any                   { return d.e.OID }
 func (d treeEntry) String() string             { return fs.FormatDirEntry(d) }
 
 // Size reads the file; it is 0 for one that cannot be read.
@@ -324,7 +323,7 @@ func (d treeEntry) Size() int64 {
 	if !d.Mode().IsRegular() {
 		return 0
 	}
-	_, b, _ := d.t.r.objs.get(d.e.oid)
+	_, b, _ := d.t.db.objs.get(d.e.OID)
 	return int64(len(b))
 }
 
@@ -371,29 +370,29 @@ func (d *treeDir) ReadDir(n int) ([]fs.DirEntry, error) {
 }
 
 // TreeOID returns the id of the tree at a path ("" is the root) in a commit, "" if there is no such directory.
-func (r *Repo) TreeOID(commit OID, dir string) (OID, error) {
+func (db *DB) TreeOID(commit OID, dir string) (OID, error) {
 	if dir == "" {
-		root, _, err := r.rootTree(commit)
+		root, _, err := db.RootTree(commit)
 		return root, err
 	}
-	oid, mode, err := r.Find(commit, dir)
-	if mode != modeDir {
+	oid, mode, err := db.Find(commit, dir)
+	if mode != ModeDir {
 		return "", err
 	}
 	return oid, err
 }
 
 // Blob reads one blob. Callers must not change the bytes, which are cached.
-func (r *Repo) Blob(oid OID) ([]byte, error) {
-	if b, ok := r.blobs.get(oid); ok {
+func (db *DB) Blob(oid OID) ([]byte, error) {
+	if b, ok := db.blobs.get(oid); ok {
 		return b, nil
 	}
-	kind, b, err := r.objs.get(oid)
+	kind, b, err := db.objs.get(oid)
 	if err == nil && kind != "blob" {
 		return nil, fmt.Errorf("%s: is a %s, want a blob", oid, kind)
 	}
 	if err == nil && len(b) <= keptBytes/4 {
-		r.blobs.put(oid, b, 128+len(b))
+		db.blobs.put(oid, b, 128+len(b))
 	}
 	return b, err
 }
