@@ -54,6 +54,7 @@ var below = map[string][]string{
 	"journal/refusal":             {},
 	"journal/repo":                {"journal/refusal", "journal/repo/*"},
 	"journal/repo/gitcmd":         {},
+	"journal/repo/local":          {"journal/repo/mmap"},
 	"journal/repo/mmap":           {},
 	"journal/repo/object":         {"journal/repo/gitcmd", "journal/repo/mmap"},
 	"journal/repo/repotest":       {},

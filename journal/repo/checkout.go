@@ -16,6 +16,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
 )
 
@@ -45,14 +46,14 @@ func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
 
 // fillMarker adds this process's id and a new nonce to a marker.
 func (r *Repo) fillMarker(m marker) marker {
-	m.Version, m.PID, m.Nonce, m.Home = 1, os.Getpid(), newNonce(), r.gitDir
+	m.Version, m.PID, m.Nonce, m.Home = 1, os.Getpid(), local.Nonce(), r.gitDir
 	return m
 }
 
 // checkoutOf returns the checkout of a marker, before its changes are known. Its scratch files have new names: a
 // git that outlived a killed odd may still be writing to the old ones.
 func (r *Repo) checkoutOf(m marker) *checkout {
-	return &checkout{r: r, m: m, scratch: r.oddDir("tmp", "sync-"+newNonce())}
+	return &checkout{r: r, m: m, scratch: r.OddPath("tmp", "sync-"+local.Nonce())}
 }
 
 func (c *checkout) findChanges(ctx context.Context) (err error) {
@@ -377,7 +378,7 @@ func (c *checkout) cleanUp(kept []string) error {
 		c.m.Kept = kept
 		return c.r.writeMarker(c.m)
 	}
-	return removeIfExists(c.r.markerPath(c.m))
+	return local.RemoveIfExists(c.r.markerPath(c.m))
 }
 
 // undo releases index.lock and cleans up before the ref moved.

@@ -24,7 +24,7 @@ func TestDrainingZombie(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Wait() }()
-	if err := os.WriteFile(r.oddDir("drain.lock"), []byte("pid "+strconv.Itoa(c.Process.Pid)+" run-1\n"), 0o666); err != nil {
+	if err := os.WriteFile(r.OddPath("drain.lock"), []byte("pid "+strconv.Itoa(c.Process.Pid)+" run-1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	repotest.Eq(t, "alive", r.Draining(), true)

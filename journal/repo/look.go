@@ -223,7 +223,7 @@ func hashFile(p string, st fs.FileInfo, idLen int) (OID, error) {
 	default:
 		return "", nil // a socket or a pipe, which git does not store
 	}
-	return blobID(b, idLen), nil
+	return object.BlobID(b, idLen), nil
 }
 
 // hashBuffers are idle buffers for hashFile.

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,29 @@ func (r *Repo) PruneRuns(ctx context.Context, before time.Time) (int, error) {
 		return 0, err
 	}
 	return len(us), nil
+}
+
+// KilledRuns returns the runs of this clone that were killed: a ref keeps the base of their session, and no process
+// works on it. While a drain is alive it returns none, since that one frees what they held.
+func (r *Repo) KilledRuns() ([]string, error) {
+	runs, _, err := r.Orphans()
+	if len(runs) == 0 || r.Draining() {
+		return nil, err
+	}
+	still, _, err := r.Orphans() // a drain may just have ended
+	return slices.DeleteFunc(runs, func(run string) bool { return !slices.Contains(still, run) }), err
+}
+
+// Orphans returns the runs that keep a base and hold no lock of their own, and the updates that delete those
+// bases. That of a drain is drain.lock: one that lives looks like an orphan to who does not hold it.
+func (r *Repo) Orphans() (runs []string, bases []RefUpdate, err error) {
+	refs, err := r.Refs(basePrefix)
+	for _, ref := range refs {
+		if run := strings.TrimPrefix(ref.Name, basePrefix); !r.RunLives(run) {
+			runs, bases = append(runs, run), append(bases, RefUpdate{Name: ref.Name, Old: ref.New})
+		}
+	}
+	return runs, bases, err
 }
 
 // Maintain runs git's auto maintenance, which does nothing most of the time, unless maintenance.auto is off. Git

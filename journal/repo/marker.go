@@ -2,7 +2,6 @@ package repo
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,10 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/odd-cli/odd/journal/repo/local"
 )
 
 // marker records that refs are about to move, and which checkout follows one of them, if any. It is written to
@@ -43,14 +43,12 @@ func updateTargets(us []RefUpdate) map[string]OID {
 	return m
 }
 
-func newNonce() string { return strings.ToLower(rand.Text()) }
-
-func (r *Repo) markerPath(m marker) string { return r.oddDir("sync", m.Nonce+".json") }
+func (r *Repo) markerPath(m marker) string { return r.OddPath("sync", m.Nonce+".json") }
 
 // writeMarker writes m atomically. If a checkout follows, it also syncs the file; otherwise it need not, as git's
 // own locks are not synced either.
 func (r *Repo) writeMarker(m marker) error {
-	if err := r.makeOddDir("sync"); err != nil {
+	if err := r.MakeOddDir("sync"); err != nil {
 		return err
 	}
 	b, err := json.Marshal(m)
@@ -58,22 +56,22 @@ func (r *Repo) writeMarker(m marker) error {
 		return err
 	}
 	if m.Root == "" {
-		draft := r.oddDir("sync", "."+m.Nonce)
+		draft := r.OddPath("sync", "."+m.Nonce)
 		if err := os.WriteFile(draft, append(b, '\n'), 0o666); err != nil {
 			return errors.Join(err, os.Remove(draft))
 		}
-		r.shareWithGroup(draft)
+		r.ShareWithGroup(draft)
 		return os.Rename(draft, r.markerPath(m))
 	}
-	err = renameio.WriteFile(r.markerPath(m), append(b, '\n'), 0o666, renameio.WithTempDir(r.oddDir("sync")))
-	r.shareWithGroup(r.markerPath(m))
+	err = renameio.WriteFile(r.markerPath(m), append(b, '\n'), 0o666, renameio.WithTempDir(r.OddPath("sync")))
+	r.ShareWithGroup(r.markerPath(m))
 	return err
 }
 
 // readMarkers returns the markers by name. A marker that cannot be read is an error that names it.
 func (r *Repo) readMarkers() ([]marker, error) {
 	var ms []marker
-	for _, n := range globDir(r.oddDir("sync"), "*.json") {
+	for _, n := range local.Glob(r.OddPath("sync"), "*.json") {
 		b, err := os.ReadFile(n)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // its Move has just ended
@@ -113,7 +111,7 @@ func (r *Repo) takeLock(m marker, src string) error {
 	if err := os.WriteFile(src, []byte(m.Nonce), 0o666); err != nil {
 		return err
 	}
-	r.shareWithGroup(src)
+	r.ShareWithGroup(src)
 	err := os.Link(src, m.indexLock())
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		err = createNew(m.indexLock(), []byte(m.Nonce))
@@ -170,7 +168,7 @@ func (r *Repo) dropRefLocks(m marker) error {
 		if !slices.Contains(holds, string(bytes.TrimSpace(b))) && (len(b) > 0 || age < 0 || age > lockWindow) {
 			return nil
 		}
-		return removeIfExists(lock)
+		return local.RemoveIfExists(lock)
 	}
 	deletes := m.Also == nil
 	moves := map[string]bool{}
@@ -208,13 +206,5 @@ func (r *Repo) dropHalfPackedRefs(m marker) error {
 		}
 		return err
 	}
-	return errors.Join(removeIfExists(half), removeIfExists(lock))
-}
-
-// removeIfExists is os.Remove for a file that may be missing.
-func removeIfExists(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return errors.Join(local.RemoveIfExists(half), local.RemoveIfExists(lock))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/local"
 )
 
 // Move is Update for refs that may be checked out. Every work tree whose HEAD is a moved ref is updated under its
@@ -79,7 +80,7 @@ func (r *Repo) updateRefs(ctx context.Context, us []RefUpdate) error {
 		return err
 	}
 	_, err := r.updateAll(ctx, us, m)
-	return errors.Join(err, removeIfExists(r.markerPath(m)))
+	return errors.Join(err, local.RemoveIfExists(r.markerPath(m)))
 }
 
 // updateAll runs one transaction under the marker m. If the disk fails while git writes the refs, it runs a second
@@ -125,25 +126,7 @@ const (
 // lockSync takes the lock that orders Moves, Updates and recoveries. It is not the drain lock, because approve
 // moves refs too.
 func (r *Repo) lockSync(ctx context.Context, patience time.Duration) (*flock.Flock, error) {
-	return r.waitLock(ctx, "sync.lock", patience)
-}
-
-// waitLock takes a flock on a file in odd's directory and waits for it; ErrBusy if that takes longer than patience.
-func (r *Repo) waitLock(ctx context.Context, name string, patience time.Duration) (*flock.Flock, error) {
-	if err := r.makeOddDir("tmp"); err != nil {
-		return nil, err
-	}
-	f := flock.New(r.oddDir(name), flock.SetPermissions(0o666))
-	wait, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if _, err := f.TryLockContext(wait, 10*time.Millisecond); err != nil {
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return nil, fmt.Errorf("%s: %w, and in %s %w; see whether one is stopped or hangs", f.Path(), ErrBusy, patience, ErrStuck)
-		}
-		return nil, fmt.Errorf("%s: %w", f.Path(), err)
-	}
-	r.shareWithGroup(f.Path())
-	return f, nil
+	return r.WaitLock(ctx, "sync.lock", patience)
 }
 
 // prepareMove does everything that can fail before a ref moves.
@@ -226,10 +209,10 @@ func (c *checkout) complete(ctx context.Context) (kept []string, err error) {
 // sweepSync removes scratch files and half-written markers of killed Moves. The sync lock must be held. What a
 // surviving git still writes to is left to the next sweep.
 func (r *Repo) sweepSync() {
-	for _, n := range append(globDir(r.oddDir("tmp"), "sync-*"), r.listDrafts()...) {
+	for _, n := range append(local.Glob(r.OddPath("tmp"), "sync-*"), r.listDrafts()...) {
 		os.RemoveAll(n)
 	}
 }
 
 // listDrafts returns the half-written markers.
-func (r *Repo) listDrafts() []string { return globDir(r.oddDir("sync"), ".*") }
+func (r *Repo) listDrafts() []string { return local.Glob(r.OddPath("sync"), ".*") }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
@@ -594,7 +595,7 @@ func TestMarkersAreReadByOthers(t *testing.T) {
 		return nil
 	}
 	r.Update(t.Context(), RefUpdate{"refs/odd/base/run-1", "", base})
-	for _, name := range globDir(r.oddDir("sync"), "*") {
+	for _, name := range local.Glob(r.OddPath("sync"), "*") {
 		if st := repotest.Must[os.FileInfo](t)(os.Stat(name)); st.Mode().Perm()&0o060 != 0o060 {
 			t.Errorf("%s: %s", name, st.Mode())
 		}
@@ -633,9 +634,9 @@ func TestRecoverRemovesCommitWorktrees(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r, base := board(t)
-	tree := r.oddDir("tmp", "commit-x", "commit-x")
+	tree := r.OddPath("tmp", "commit-x", "commit-x")
 	repotest.Git(t, r.Root(), "worktree", "add", "-q", "--no-checkout", "--detach", tree, string(base))
-	lock := repotest.Must[*flock.Flock](t)(r.tryLock("commit.lock"))
+	lock := repotest.Must[*flock.Flock](t)(r.TryLock("commit.lock"))
 	repotest.Must[[]string](t)(r.Recover(ctx))
 	if _, err := os.Stat(tree); err != nil {
 		t.Errorf("a work tree in use was removed: %v", err)
@@ -647,7 +648,7 @@ func TestRecoverRemovesCommitWorktrees(t *testing.T) {
 	if out := repotest.Git(t, r.Root(), "worktree", "list"); strings.Contains(out, "commit-x") {
 		t.Errorf("git still lists it\n%s", out)
 	}
-	if _, err := os.Stat(r.oddDir("tmp", "commit-x")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(r.OddPath("tmp", "commit-x")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the work tree is still there: %v", err)
 	}
 }

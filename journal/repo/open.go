@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
 )
 
@@ -171,6 +172,7 @@ func (r *Repo) openStore() error {
 	if to, err := os.Readlink(head); err == nil {
 		return fmt.Errorf("%s: is a symbolic link, which odd does not follow; run git -c core.preferSymlinkRefs=false symbolic-ref HEAD %s", head, to)
 	}
+	r.Dir = local.New(r.common)
 	r.DB, r.refs = object.New(r.git, r.gitDir), refs{run: r.git}
 	if r.extended {
 		return nil

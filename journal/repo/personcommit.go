@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
 )
 
@@ -54,12 +55,12 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 
 // hasNoLeftovers reports whether no killed commit left a work tree to remove.
 func (r *Repo) hasNoLeftovers() bool {
-	return len(globDir(r.oddDir("tmp"), "commit-*")) == 0
+	return len(local.Glob(r.OddPath("tmp"), "commit-*")) == 0
 }
 
 // commitInWorktree runs git commit in a temporary work tree, one at a time.
 func (r *Repo) commitInWorktree(ctx context.Context, parents []OID, want OID, message string) (OID, error) {
-	lock, err := r.tryLock("commit.lock")
+	lock, err := r.TryLock("commit.lock")
 	if err != nil {
 		return "", err
 	}
@@ -67,7 +68,7 @@ func (r *Repo) commitInWorktree(ctx context.Context, parents []OID, want OID, me
 	if err := r.sweepCommits(); err != nil {
 		return "", err
 	}
-	d := &commitWorktree{r: r, dir: r.oddDir("tmp", "commit-"+newNonce())}
+	d := &commitWorktree{r: r, dir: r.OddPath("tmp", "commit-"+local.Nonce())}
 	oid, err := d.commit(ctx, parents, want, message)
 	return oid, errors.Join(err, d.cleanUp(ctx))
 }
@@ -88,7 +89,7 @@ func (r *Repo) trySweepCommits() {
 	if r.hasNoLeftovers() {
 		return
 	}
-	lock, err := r.tryLock("commit.lock")
+	lock, err := r.TryLock("commit.lock")
 	if err != nil {
 		return
 	}
@@ -99,7 +100,7 @@ func (r *Repo) trySweepCommits() {
 // sweepCommits removes what killed commits left. The commit lock must be held.
 func (r *Repo) sweepCommits() error {
 	var err error
-	for _, p := range globDir(r.oddDir("tmp"), "commit-*") {
+	for _, p := range local.Glob(r.OddPath("tmp"), "commit-*") {
 		err = errors.Join(err, (&commitWorktree{r: r, dir: p}).cleanUp(context.Background()))
 	}
 	return err
@@ -129,7 +130,7 @@ func (d *commitWorktree) cleanUp(ctx context.Context) error {
 
 // lockWorkTrees is held while the list of work trees changes or is read, because git fails on a half-made one.
 func (r *Repo) lockWorkTrees(ctx context.Context) (*flock.Flock, error) {
-	return r.waitLock(ctx, "trees.lock", moveWait)
+	return r.WaitLock(ctx, "trees.lock", moveWait)
 }
 
 // commit makes the work tree and runs git commit there.
@@ -159,7 +160,7 @@ func (d *commitWorktree) commit(ctx context.Context, parents []OID, want OID, me
 
 // checkOut makes the work tree: detached at the base, the wanted tree in its index, and only the files that differ.
 func (d *commitWorktree) checkOut(ctx context.Context, parents []OID, want OID) error {
-	if err := d.r.makeOddDir("tmp"); err != nil {
+	if err := d.r.MakeOddDir("tmp"); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(d.dir, 0o777); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/local"
 )
 
 // Recover finishes what a killed Move or Update left. It removes only locks that its markers prove odd's, completes
@@ -69,7 +70,7 @@ func (r *Repo) recoverMarker(ctx context.Context, m marker) ([]string, error) {
 		return nil, err
 	}
 	if m.Root == "" {
-		return nil, removeIfExists(r.markerPath(m))
+		return nil, local.RemoveIfExists(r.markerPath(m))
 	}
 	c := r.checkoutOf(m)
 	now, err := r.refs.resolve(m.Ref)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/odd-cli/odd/journal/repo/local"
 )
 
 // RemoteLock is the drain lock that clones share through a remote.
@@ -147,7 +149,7 @@ func (r *Repo) readLock(at OID) (lockBlob, error) {
 // pushNext pushes the next blob over the one at l.at. If the push fails, it asks the remote whether the push
 // arrived.
 func (l *RemoteLock) pushNext(ctx context.Context, next lockBlob) error {
-	next.Nonce = newNonce()
+	next.Nonce = local.Nonce()
 	b, err := json.Marshal(next)
 	if err != nil {
 		return err

@@ -14,20 +14,7 @@
 // remotes, hooks, signing. odd sets git's environment; a person's keys and identity reach
 // only the calls made in their name.
 //
-// odd keeps these files in $GIT_COMMON_DIR/odd. While no odd runs, all can be deleted. Without
-// anchor.key the permits of bound sessions no longer hold:
-//
-//	drain.lock      flock of the one drain; holds "pid N RUN"
-//	RUN.lock        flock of a run without a task, which works beside the drain
-//	sync.lock       flock of Move and Recover
-//	commit.lock     flock of PersonCommit
-//	sync/ID.json    a marker for each checkout to update, or one for a move without any
-//	cache/, agent-cache/, check-cache/, tally/    what was read or counted before
-//	live.jsonl, stop                              what a run shows, and who asked it to end
-//	anchor.key                                    signs permits
-//	tmp/sync-ID*    a Move's new index and files; tmp/commit-ID/ a PersonCommit's work tree
-//
-// A session works in a scratch repository outside the repository; see Scratch. Scratch.Edits
+// What odd keeps in $GIT_COMMON_DIR/odd is listed in package local. A session works in a scratch repository outside the repository; see Scratch. Scratch.Edits
 // reads what it left, and MakeEdits makes a commit of it.
 //
 // Promises:
@@ -47,13 +34,10 @@ package repo
 
 import (
 	"errors"
-	"fmt"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
-	"github.com/odd-cli/odd/journal/repo/mmap"
+	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
 )
 
@@ -82,8 +66,8 @@ var (
 	ErrNoCommit  = errors.New("the repository has no commits")
 	ErrNoRef     = errors.New("no such ref")
 	ErrMoved     = errors.New("the ref moved meanwhile")        // a compare-and-swap lost
-	ErrBusy      = errors.New("another odd holds the lock")     // drain.lock or index.lock
-	ErrStuck     = errors.New("it has not let go of it")        // with ErrBusy: odd has already waited for seconds
+	ErrBusy      = local.ErrBusy                                // drain.lock or index.lock
+	ErrStuck     = local.ErrStuck                               // with ErrBusy: odd has already waited for seconds
 	ErrInTheWay  = errors.New("a file is in the way")           // a checkout would lose bytes; the error text names path and way out
 	ErrRejected  = errors.New("the remote rejected the push")   // non-fast-forward or stale lease
 	ErrForbidden = errors.New("a rule of odd check forbids it") // Line.Check refuses the commits
@@ -99,6 +83,7 @@ func Faulty(err error) bool { return gitcmd.Faulty(err) }
 // called from several goroutines.
 type Repo struct {
 	*object.DB
+	*local.Dir
 	root     string // top of the work tree, "" when bare
 	gitDir   string // this work tree's own git directory
 	common   string // the directory all work trees share
@@ -108,7 +93,6 @@ type Repo struct {
 	git      *gitcmd.Runner
 	refs     refs
 	updates  *refUpdater
-	mapped   mmap.Files
 	settings settingsCache
 	step     func(string) error // tests stop a Move between two steps with it; nil otherwise
 
@@ -120,15 +104,6 @@ func (r *Repo) Root() string { return r.root }
 
 // CommonDir returns the absolute path of git's common directory, which all work trees share.
 func (r *Repo) CommonDir() string { return r.common }
-
-// CheckWritable returns an error where this user may not write into git's own directory.
-func (r *Repo) CheckWritable() error {
-	objects := filepath.Join(r.common, "objects")
-	if syscall.Access(objects, 2) != nil { // W_OK
-		return fmt.Errorf("%s: your user may not write there, so odd can commit nothing; run odd as the owner of the repository, or change who may write", objects)
-	}
-	return nil
-}
 
 // ObjectFormat returns the hash of object ids, "sha1" or "sha256".
 func (r *Repo) ObjectFormat() string { return r.format }

@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/gofrs/flock"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
 )
 
@@ -149,26 +149,13 @@ func (r *Repo) makeScratchHome(parent string) (string, error) {
 	if err := os.Mkdir(home, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
-	return home, checkPrivate(home)
-}
-
-// checkPrivate refuses a directory that other users own or can access.
-func checkPrivate(dir string) error {
-	st, err := os.Lstat(dir)
-	if err != nil {
-		return err
-	}
-	own, ok := st.Sys().(*syscall.Stat_t)
-	if !st.IsDir() || st.Mode().Perm()&0o077 != 0 || !ok || int(own.Uid) != os.Getuid() {
-		return fmt.Errorf("%s: not a directory of yours alone; remove it, or set TMPDIR to another directory", dir)
-	}
-	return nil
+	return home, local.CheckPrivate(home)
 }
 
 // claimScratch makes an empty scratch directory and locks it.
 func (r *Repo) claimScratch(home string) (*Scratch, error) {
 	for {
-		s, err := r.claimAt(filepath.Join(home, fmt.Sprintf("%s%d-%s", scratchName, os.Getpid(), newNonce())))
+		s, err := r.claimAt(filepath.Join(home, fmt.Sprintf("%s%d-%s", scratchName, os.Getpid(), local.Nonce())))
 		if s != nil || err != nil {
 			return s, err
 		}
@@ -197,7 +184,7 @@ func (r *Repo) claimAt(dir string) (*Scratch, error) {
 		return nil, lock.Unlock()
 	}
 	s := &Scratch{r: r, dir: dir, lock: lock}
-	if err := removeAll(dir); err != nil { // left by a killed process
+	if err := local.RemoveAll(dir); err != nil { // left by a killed process
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	for _, d := range []string{dir, s.Tree(), s.Home(), s.Temp()} {
@@ -292,7 +279,7 @@ func (s *Scratch) writeGitFiles(who Signature) error {
 
 // Close removes the scratch repository. It may be called again.
 func (s *Scratch) Close() error {
-	if err := removeAll(s.dir); err != nil {
+	if err := local.RemoveAll(s.dir); err != nil {
 		return errors.Join(fmt.Errorf("%s: left behind, the next odd drain tries again: %w", s.dir, err), s.lock.Unlock())
 	}
 	if s.lock.Locked() {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
 )
 
@@ -138,7 +139,7 @@ func (s *Scratch) openTree() (*os.Root, error) {
 	if err != nil || !os.SameFile(st, s.made) {
 		return nil, gone
 	}
-	return openDir(dir, "tree")
+	return local.OpenDir(dir, "tree")
 }
 
 // addDeleted adds the files of the base that are gone.

@@ -2,12 +2,9 @@ package repo
 
 import (
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
 )
 
@@ -160,7 +158,7 @@ func kindName(m fs.FileMode) string {
 
 // scanSubdir compares a sub-directory.
 func (k *scratchScan) scanSubdir(root *os.Root, p, name string) error {
-	sub, err := openDir(root, name)
+	sub, err := local.OpenDir(root, name)
 	if err != nil {
 		return k.addUnreadable(p, err)
 	}
@@ -185,7 +183,7 @@ func looksBare(dir *os.Root) bool {
 // compareSpecial compares a symbolic link or a submodule of the base.
 func (k *scratchScan) compareSpecial(root *os.Root, p, name string, was object.Entry, st fs.FileInfo) error {
 	if was.Mode == object.ModeRepo {
-		sub, err := openDir(root, name)
+		sub, err := local.OpenDir(root, name)
 		if err != nil {
 			k.addUnfit(p, UnfitSubmodule, "a submodule; a person moves it")
 			return nil
@@ -202,7 +200,7 @@ func (k *scratchScan) compareSpecial(root *os.Root, p, name string, was object.E
 		return nil
 	}
 	to, err := root.Readlink(name)
-	if st.Mode()&fs.ModeSymlink == 0 || err != nil || blobID([]byte(to), len(was.OID)) != was.OID {
+	if st.Mode()&fs.ModeSymlink == 0 || err != nil || object.BlobID([]byte(to), len(was.OID)) != was.OID {
 		k.addUnfit(p, UnfitLink, "a symbolic link, and it was changed; a change is made of files")
 	}
 	return nil
@@ -241,28 +239,12 @@ func (k *scratchScan) isSameBlob(root *os.Root, name string, st fs.FileInfo, oid
 		return false, nil
 	}
 	defer f.Close()
-	h := blobHash(st.Size(), len(oid))
+	h := object.BlobHash(st.Size(), len(oid))
 	n, err := io.Copy(h, &stoppable{k.ctx, io.LimitReader(f, st.Size()+1)})
 	if k.ctx.Err() != nil {
 		return false, context.Cause(k.ctx)
 	}
 	return err == nil && n == st.Size() && hex.EncodeToString(h.Sum(nil)) == string(oid), nil
-}
-
-// blobHash returns git's hash for a blob of size bytes, after its header.
-func blobHash(size int64, idLen int) hash.Hash {
-	h := sha1.New()
-	if idLen == 64 {
-		h = sha256.New()
-	}
-	fmt.Fprintf(h, "blob %d\x00", size)
-	return h
-}
-
-func blobID(b []byte, idLen int) OID {
-	h := blobHash(int64(len(b)), idLen)
-	h.Write(b)
-	return OID(hex.EncodeToString(h.Sum(nil)))
 }
 
 // openFile opens the regular file that st describes. It does not block if a pipe has taken the file's place.

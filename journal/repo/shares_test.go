@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
@@ -70,8 +71,8 @@ func TestRoomOfAnother(t *testing.T) {
 	if err := os.Chown(first, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if second := repotest.Must[string](t)(r.Room("build")); second == first || checkPrivate(second) != nil {
-		t.Errorf("another user's room is %s, %v", second, checkPrivate(second))
+	if second := repotest.Must[string](t)(r.Room("build")); second == first || local.CheckPrivate(second) != nil {
+		t.Errorf("another user's room is %s, %v", second, local.CheckPrivate(second))
 	}
 }
 
@@ -82,12 +83,12 @@ func TestPermitKeyOfAnother(t *testing.T) {
 	}
 	t.Parallel()
 	r, _ := fresh(t, "a", "1\n")
-	repotest.Write(t, r.oddDir(), "anchor.key", "")
-	repotest.Eq(t, "one's own", r.PermitKey(), r.oddDir("anchor.key"))
-	if err := os.Chown(r.oddDir("anchor.key"), 12345, 12345); err != nil {
+	repotest.Write(t, r.OddPath(), "anchor.key", "")
+	repotest.Eq(t, "one's own", r.PermitKey(), r.OddPath("anchor.key"))
+	if err := os.Chown(r.OddPath("anchor.key"), 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	repotest.Eq(t, "beside another's", r.PermitKey(), r.oddDir("anchor-0.key"))
+	repotest.Eq(t, "beside another's", r.PermitKey(), r.OddPath("anchor-0.key"))
 }
 
 // Whoever has git sync its loose objects has odd sync them.
@@ -124,7 +125,7 @@ func TestConfiguredHooksInTheCommitWorktree(t *testing.T) {
 	}
 	repotest.Write(t, r.Root(), "tools/lint", "exit 0\n")
 	r = open(t, r.Root())
-	d := &commitWorktree{r: r, dir: r.oddDir("tmp", "commit-x")}
+	d := &commitWorktree{r: r, dir: r.OddPath("tmp", "commit-x")}
 	if err := d.checkOut(t.Context(), []OID{base}, repotest.Must[OID](t)(r.TreeOID(base, ""))); err != nil {
 		t.Fatal(err)
 	}

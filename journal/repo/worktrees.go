@@ -70,7 +70,7 @@ func (r *Repo) runWorktreeList(ctx context.Context) ([]byte, error) {
 	if err == nil {
 		return out, nil
 	}
-	lock, lockErr := r.tryLock("commit.lock")
+	lock, lockErr := r.TryLock("commit.lock")
 	if lockErr != nil {
 		return nil, err
 	}

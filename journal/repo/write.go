@@ -9,6 +9,8 @@ import (
 	"path"
 	"slices"
 	"sync"
+
+	"github.com/odd-cli/odd/journal/repo/local"
 )
 
 // Write writes files of the work tree, each atomically, in the order of their paths, and stops at the first error.
@@ -159,7 +161,7 @@ func writeAside(dir *os.Root, name string, b []byte) (temp string, err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
-	temp = ".odd-" + newNonce()
+	temp = ".odd-" + local.Nonce()
 	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return "", err

@@ -4,7 +4,11 @@
 package object
 
 import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"hash"
 	"time"
 )
 
@@ -66,4 +70,22 @@ func (o OID) Check() error {
 		return nil
 	}
 	return fmt.Errorf("%q: not an object id (40 or 64 hex digits)", string(o))
+}
+
+// BlobHash returns git's hash for a blob of size bytes, after its header. idLen is the length
+// of an id: 64 hex digits mean SHA-256.
+func BlobHash(size int64, idLen int) hash.Hash {
+	h := sha1.New()
+	if idLen == 64 {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", size)
+	return h
+}
+
+// BlobID returns the id of a blob. idLen is as of BlobHash.
+func BlobID(b []byte, idLen int) OID {
+	h := BlobHash(int64(len(b)), idLen)
+	h.Write(b)
+	return OID(hex.EncodeToString(h.Sum(nil)))
 }

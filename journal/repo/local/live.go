@@ -1,4 +1,4 @@
-package repo
+package local
 
 import (
 	"os"
@@ -9,8 +9,8 @@ import (
 
 // Live returns the state that a running drain of this clone last published with Show, nil for none. A killed run
 // leaves its state behind, so readers check the times in it.
-func (r *Repo) Live() []byte {
-	b, err := os.ReadFile(r.oddDir("live.jsonl"))
+func (d *Dir) Live() []byte {
+	b, err := os.ReadFile(d.OddPath("live.jsonl"))
 	if err != nil {
 		return nil
 	}
@@ -19,28 +19,28 @@ func (r *Repo) Live() []byte {
 
 // Show publishes b for Live. It writes $GIT_COMMON_DIR/odd/live.jsonl as a temporary file and renames it. An empty
 // b removes the file. Only the holder of the drain lock calls it.
-func (r *Repo) Show(b []byte) error {
+func (d *Dir) Show(b []byte) error {
 	if len(b) == 0 {
-		return removeIfExists(r.oddDir("live.jsonl"))
+		return RemoveIfExists(d.OddPath("live.jsonl"))
 	}
-	if err := r.makeOddDir(); err != nil {
+	if err := d.MakeOddDir(); err != nil {
 		return err
 	}
-	return renameio.WriteFile(r.oddDir("live.jsonl"), b, 0o600)
+	return renameio.WriteFile(d.OddPath("live.jsonl"), b, 0o600)
 }
 
 // AskStop asks the run that works on an op in this clone to end it, and says why. The caller holds no lock; a later
 // request replaces an earlier one.
-func (r *Repo) AskStop(op, why string) error {
-	if err := r.makeOddDir(); err != nil {
+func (d *Dir) AskStop(op, why string) error {
+	if err := d.MakeOddDir(); err != nil {
 		return err
 	}
-	return renameio.WriteFile(r.oddDir("stop"), []byte(op+"\n"+why), 0o600)
+	return renameio.WriteFile(d.OddPath("stop"), []byte(op+"\n"+why), 0o600)
 }
 
 // StopAsked returns why the op should end, "" if nobody asked.
-func (r *Repo) StopAsked(op string) string {
-	b, _ := os.ReadFile(r.oddDir("stop"))
+func (d *Dir) StopAsked(op string) string {
+	b, _ := os.ReadFile(d.OddPath("stop"))
 	of, why, _ := strings.Cut(string(b), "\n")
 	if of != op {
 		return ""

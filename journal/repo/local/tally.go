@@ -1,4 +1,4 @@
-package repo
+package local
 
 import (
 	"os"
@@ -10,8 +10,8 @@ import (
 
 // Tally returns a counter that this clone keeps under a name. It is not committed or shared, and is 0 if it is
 // missing or cannot be read.
-func (r *Repo) Tally(name string) int {
-	b, err := os.ReadFile(r.oddDir("tally", name))
+func (d *Dir) Tally(name string) int {
+	b, err := os.ReadFile(d.OddPath("tally", name))
 	if err != nil {
 		return 0
 	}
@@ -23,12 +23,12 @@ func (r *Repo) Tally(name string) int {
 }
 
 // SetTally sets a counter; 0 deletes it.
-func (r *Repo) SetTally(name string, n int) error {
-	file := r.oddDir("tally", name)
+func (d *Dir) SetTally(name string, n int) error {
+	file := d.OddPath("tally", name)
 	if n <= 0 {
-		return removeIfExists(file)
+		return RemoveIfExists(file)
 	}
-	if err := r.makeOddDir("tally"); err != nil {
+	if err := d.MakeOddDir("tally"); err != nil {
 		return err
 	}
 	return renameio.WriteFile(file, []byte(strconv.Itoa(n)+"\n"), 0o666)

@@ -1,4 +1,4 @@
-package repo
+package local
 
 import (
 	"bytes"
@@ -25,8 +25,8 @@ const abandonedAfter = 10 * time.Minute
 // Cached returns the bytes last stored with Keep under name, nil if there are none. The result may be missing, old
 // or damaged, so its reader must check it. Callers must not change the bytes: they may be mapped from the file,
 // which stays as it is because odd never writes a cache file in place.
-func (r *Repo) Cached(name string) []byte {
-	b, err := r.mapped.Read(r.oddDir("cache", name))
+func (d *Dir) Cached(name string) []byte {
+	b, err := d.mapped.Read(d.OddPath("cache", name))
 	if err != nil {
 		return nil
 	}
@@ -38,8 +38,8 @@ func (r *Repo) Cached(name string) []byte {
 }
 
 // CachedNames lists the names in the cache that begin with prefix, the newest first.
-func (r *Repo) CachedNames(prefix string) []string {
-	files, err := listCache(r.oddDir("cache"))
+func (d *Dir) CachedNames(prefix string) []string {
+	files, err := listCache(d.OddPath("cache"))
 	if err != nil {
 		return nil
 	}
@@ -54,12 +54,12 @@ func (r *Repo) CachedNames(prefix string) []string {
 
 // Keep stores b under name in $GIT_COMMON_DIR/odd/cache. It writes a temporary file and renames it, then deletes
 // the oldest files beyond the limit and what dead writers left.
-func (r *Repo) Keep(name string, b []byte) error {
+func (d *Dir) Keep(name string, b []byte) error {
 	if name == "" || strings.ContainsAny(name, "/\\\n") || name[0] == '.' {
 		return fmt.Errorf("cache file %q: not a plain name", name)
 	}
-	dir := r.oddDir("cache")
-	if err := r.makeOddDir("cache"); err != nil {
+	dir := d.OddPath("cache")
+	if err := d.MakeOddDir("cache"); err != nil {
 		return err
 	}
 	if err := replaceFile(filepath.Join(dir, name), []byte(name+"\n"), b); err != nil {
@@ -86,15 +86,15 @@ func replaceFile(file string, parts ...[]byte) error {
 
 // Room returns a directory below $GIT_COMMON_DIR/odd for another package's cache, and creates it if it is missing.
 // Only this user can read it; another user of the repository gets a different one. It is always safe to delete.
-func (r *Repo) Room(name string) (string, error) {
+func (d *Dir) Room(name string) (string, error) {
 	if name == "" || strings.ContainsAny(name, "/\\") || name[0] == '.' {
 		return "", fmt.Errorf("room %q: not a plain name", name)
 	}
-	if err := r.makeOddDir(); err != nil {
+	if err := d.MakeOddDir(); err != nil {
 		return "", err
 	}
-	dir := r.oddDir(name)
-	if _, err := os.Lstat(dir); err == nil && checkPrivate(dir) != nil {
+	dir := d.OddPath(name)
+	if _, err := os.Lstat(dir); err == nil && CheckPrivate(dir) != nil {
 		dir = fmt.Sprintf("%s-%d", dir, os.Getuid())
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -105,11 +105,11 @@ func (r *Repo) Room(name string) (string, error) {
 
 // ClearRoom removes a room if its files are larger than most in total, or if none was written since oldest. why
 // says which; it is "" if the room stays.
-func (r *Repo) ClearRoom(name string, most int64, oldest time.Time) (why string, err error) {
-	if _, err := os.Lstat(r.oddDir(name)); err != nil {
+func (d *Dir) ClearRoom(name string, most int64, oldest time.Time) (why string, err error) {
+	if _, err := os.Lstat(d.OddPath(name)); err != nil {
 		return "", nil
 	}
-	dir, err := r.Room(name)
+	dir, err := d.Room(name)
 	if err != nil {
 		return "", err
 	}
@@ -134,17 +134,17 @@ func (r *Repo) ClearRoom(name string, most int64, oldest time.Time) (why string,
 	default:
 		return "", nil
 	}
-	return why, removeAll(dir)
+	return why, RemoveAll(dir)
 }
 
 // PermitKey returns the path of the key that signs permits in this clone. If the file of the usual name belongs to
 // another user, this user's key has a name of its own.
-func (r *Repo) PermitKey() string {
+func (d *Dir) PermitKey() string {
 	name := "anchor.key"
-	if isOtherUsers(r.oddDir(name)) {
+	if isOtherUsers(d.OddPath(name)) {
 		name = fmt.Sprintf("anchor-%d.key", os.Geteuid())
 	}
-	return r.oddDir(name)
+	return d.OddPath(name)
 }
 
 // isOtherUsers reports whether a file exists and belongs to another user.
@@ -201,7 +201,7 @@ func dropOldest(dir string, keep int) error {
 		if !aside && kept <= keep {
 			continue
 		}
-		if err := removeIfExists(filepath.Join(dir, f.name)); err != nil {
+		if err := RemoveIfExists(filepath.Join(dir, f.name)); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,7 @@
-package repo
+package local
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -17,10 +16,7 @@ import (
 
 func TestCacheKeepsAFew(t *testing.T) {
 	t.Parallel()
-	r, err := Init(context.Background(), t.TempDir(), os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := New(t.TempDir())
 	if b := r.Cached("nothing"); b != nil {
 		t.Errorf("Cached = %q", b)
 	}
@@ -29,7 +25,7 @@ func TestCacheKeepsAFew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	entries, err := os.ReadDir(r.oddDir("cache"))
+	entries, err := os.ReadDir(r.OddPath("cache"))
 	if err != nil || len(entries) != cacheFiles {
 		t.Errorf("%d files, %v, want %d", len(entries), err, cacheFiles)
 	}
@@ -46,14 +42,11 @@ func TestCacheKeepsAFew(t *testing.T) {
 // What one tree's cache says is of no use under another tree's name.
 func TestCacheKnowsItsName(t *testing.T) {
 	t.Parallel()
-	r, err := Init(context.Background(), t.TempDir(), os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := New(t.TempDir())
 	if err := r.Keep("tree-a", []byte("a")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(r.oddDir("cache", "tree-a"), r.oddDir("cache", "tree-b")); err != nil {
+	if err := os.Rename(r.OddPath("cache", "tree-a"), r.OddPath("cache", "tree-b")); err != nil {
 		t.Fatal(err)
 	}
 	if b := r.Cached("tree-b"); b != nil {
@@ -68,14 +61,11 @@ func TestCacheKnowsItsName(t *testing.T) {
 // one to write takes it away, unless it may still be at work.
 func TestCacheAfterAKilledWriter(t *testing.T) {
 	t.Parallel()
-	r, err := Init(context.Background(), t.TempDir(), os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := New(t.TempDir())
 	if err := r.Keep("f", []byte("first")); err != nil {
 		t.Fatal(err)
 	}
-	dead, busy := r.oddDir("cache", ".f123"), r.oddDir("cache", ".f456")
+	dead, busy := r.OddPath("cache", ".f123"), r.OddPath("cache", ".f456")
 	for _, file := range []string{dead, busy} {
 		if err := os.WriteFile(file, []byte("f\nsec"), 0o600); err != nil {
 			t.Fatal(err)
@@ -102,10 +92,7 @@ func TestCacheAfterAKilledWriter(t *testing.T) {
 // Many may write one name at once; a reader finds what one of them wrote.
 func TestCacheShared(t *testing.T) {
 	t.Parallel()
-	r, err := Init(context.Background(), t.TempDir(), os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := New(t.TempDir())
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
@@ -125,10 +112,7 @@ func TestCacheShared(t *testing.T) {
 
 func TestLiveIsWholeOrGone(t *testing.T) {
 	t.Parallel()
-	r, err := Init(context.Background(), t.TempDir(), os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := New(t.TempDir())
 	for _, b := range []string{"", "one\n", "two\n", "", ""} {
 		if err := r.Show([]byte(b)); err != nil || string(r.Live()) != b {
 			t.Errorf("Live = %q, %v, want %q", r.Live(), err, b)
@@ -139,7 +123,7 @@ func TestLiveIsWholeOrGone(t *testing.T) {
 // A room stays while it is small and somebody writes to it.
 func TestClearRoom(t *testing.T) {
 	t.Parallel()
-	r := repotest.Must[*Repo](t)(Init(t.Context(), t.TempDir(), os.Environ()))
+	r := New(t.TempDir())
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	repotest.Eq(t, "no room", repotest.Must[string](t)(r.ClearRoom("build", 10, now)), "")
 	for _, tt := range []struct {
