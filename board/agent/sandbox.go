@@ -9,6 +9,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/refusal"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/journal/repo/scratch"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
@@ -94,7 +95,7 @@ func CacheDir(r *repo.Repo, c cage.Cage, name string) (string, error) {
 }
 
 // DeskOf returns a scratch repository as a desk.
-func DeskOf(s *repo.Scratch) (session.Desk, error) {
+func DeskOf(s *scratch.Clone) (session.Desk, error) {
 	from, err := s.Borrows()
 	return session.Desk{Tree: s.Tree(), Home: s.Home(), Temp: s.Temp(), Read: from}, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/journal/repo/scratch"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
@@ -50,7 +51,7 @@ func isRelevant(s config.Server, t board.Task) bool {
 }
 
 // DeskIn returns a folder of a scratch repository as a desk of its own.
-func DeskIn(s *repo.Scratch, name string) (session.Desk, error) {
+func DeskIn(s *scratch.Clone, name string) (session.Desk, error) {
 	dir, err := s.Room(name)
 	return session.Desk{Tree: filepath.Join(dir, "tree"), Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "temp")}, err
 }
@@ -63,7 +64,7 @@ func (h Host) TryServers(ctx context.Context, r *repo.Repo, cfg config.Config, b
 	if err != nil {
 		return nil, nil, err
 	}
-	at, err := r.Scratch(ctx, h.Temp, base, repo.Signature{Name: cfg.AgentName, Email: cfg.AgentEmail, When: h.Now()})
+	at, err := scratch.New(ctx, r, h.Temp, base, repo.Signature{Name: cfg.AgentName, Email: cfg.AgentEmail, When: h.Now()})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/journal/repo/scratch"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/reconcile/policy"
@@ -61,7 +62,7 @@ func (b Bench) Examine(ctx context.Context, r *repo.Repo, t Job) (pipeline.Repor
 	if b.Temp == "" {
 		return pipeline.Report{}, errors.New("there is no temporary folder to check the change in")
 	}
-	s, err := r.Bench(ctx, b.Temp, t.Commit, repo.Signature{Name: t.Cfg.AgentName, Email: t.Cfg.AgentEmail, When: b.Now()})
+	s, err := scratch.Bench(ctx, r, b.Temp, t.Commit, repo.Signature{Name: t.Cfg.AgentName, Email: t.Cfg.AgentEmail, When: b.Now()})
 	if err != nil {
 		return pipeline.Report{}, err
 	}
@@ -83,7 +84,7 @@ func (b Bench) Examine(ctx context.Context, r *repo.Repo, t Job) (pipeline.Repor
 }
 
 // newCommand returns a command at a desk, held as a configuration says, without its words yet.
-func (b Bench) newCommand(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exec.Command, error) {
+func (b Bench) newCommand(r *repo.Repo, cfg config.Config, s *scratch.Clone) (exec.Command, error) {
 	desk, err := agent.DeskOf(s)
 	var held cage.Cage
 	if err == nil {

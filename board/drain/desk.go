@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/journal/repo/scratch"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
 )
@@ -21,7 +22,7 @@ type desk struct {
 	d     *drain
 	base  repo.OID
 	begin []repo.FileEdit // what its tree has that the base has not
-	s     *repo.Scratch
+	s     *scratch.Clone
 }
 
 // makeTree implements session.Request.Desk: it checks out the base into a scratch repository.
@@ -34,7 +35,7 @@ func (k *desk) makeTree(ctx context.Context) (session.Desk, error) {
 				return session.Desk{}, err
 			}
 		}
-		s, err := k.d.repo.Scratch(ctx, k.d.Temp, base, k.d.agentSignature())
+		s, err := scratch.New(ctx, k.d.repo, k.d.Temp, base, k.d.agentSignature())
 		if err != nil {
 			return session.Desk{}, err
 		}
@@ -61,7 +62,7 @@ func (k *desk) diff(ctx context.Context, path string) (string, error) {
 	if k.s == nil {
 		return "", nil
 	}
-	is, err := k.s.Edits(ctx, repo.ScratchLimits())
+	is, err := k.s.Edits(ctx, scratch.DefaultLimits())
 	if err != nil || len(is.Files) == 0 {
 		return "", err
 	}
@@ -92,9 +93,9 @@ func (k *desk) resetTree() error {
 // left is what a session left on its desk: a change of the base, or why it is
 // none. The zero value is a session without a desk, or with a tidy one.
 type left struct {
-	edits   repo.Edits
-	refused repo.Unfits // everything that cannot be part of a change; edits has no files then
-	fault   string      // why the desk could not be read at all
+	edits   scratch.Edits
+	refused scratch.Unfits // everything that cannot be part of a change; edits has no files then
+	fault   string         // why the desk could not be read at all
 }
 
 // readTime is how long a desk is read at most.
@@ -110,7 +111,7 @@ func (k *desk) takeLeft(ctx context.Context) (l left) {
 		in, cancel := context.WithTimeout(ctx, readTime)
 		defer cancel()
 		var err error
-		if l.edits, err = k.s.Edits(in, repo.ScratchLimits()); err != nil && !errors.As(err, &l.refused) {
+		if l.edits, err = k.s.Edits(in, scratch.DefaultLimits()); err != nil && !errors.As(err, &l.refused) {
 			l.fault = err.Error()
 		}
 	}
@@ -176,7 +177,7 @@ func (pl place) clearDesks() {
 	if pl.Temp == "" {
 		return
 	}
-	if _, err := repo.SweepScratch(pl.Temp); err != nil {
+	if _, err := scratch.Sweep(pl.Temp); err != nil {
 		pl.addNote(err.Error())
 	}
 }
@@ -190,7 +191,7 @@ func (pl place) checkDesks(ctx context.Context) error {
 	if !slices.ContainsFunc(pl.at.cfg.Usable(), func(name string) bool { return agent.KindOf(name).Program }) || pl.given {
 		return nil
 	}
-	if _, err := pl.repo.ScratchRoom(pl.Temp); err != nil {
+	if _, err := scratch.Home(pl.repo, pl.Temp); err != nil {
 		return refuse("no-scratch", "%v", err)
 	}
 	held, err := pl.makeCage(pl.at.cfg.Sandbox)

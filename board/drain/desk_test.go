@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/journal/repo/scratch"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/reconcile/policy"
@@ -196,7 +197,7 @@ func TestNoRoomForADesk(t *testing.T) {
 
 func TestCodesOfWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	l := left{refused: repo.Unfits{{Code: "symlink"}, {Code: "case-collision"}, {Code: "symlink"}}, fault: "out of time"}
+	l := left{refused: scratch.Unfits{{Code: "symlink"}, {Code: "case-collision"}, {Code: "symlink"}}, fault: "out of time"}
 	if d := cmp.Diff([]string{"symlink", "case-collision", "unreadable"}, l.listCodes()); d != "" {
 		t.Error(d)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/journal/repo/scratch"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/servers"
@@ -19,7 +20,7 @@ import (
 type served struct {
 	d    *drain
 	set  *servers.Set
-	at   *repo.Scratch
+	at   *scratch.Clone
 	lost []string // what the session has to do without
 }
 
@@ -101,9 +102,9 @@ func (n notes) whyNotLent(task string, specs []servers.Spec, substrate string) (
 
 // makeServerDesk makes the folders in which the programs of servers run. Where one of them may look at the
 // session's tree, that is laid out there as the session finds it.
-func (a attempt) makeServerDesk(ctx context.Context, specs []servers.Spec, begin []repo.FileEdit) (*repo.Scratch, session.Desk, error) {
+func (a attempt) makeServerDesk(ctx context.Context, specs []servers.Spec, begin []repo.FileEdit) (*scratch.Clone, session.Desk, error) {
 	if !slices.ContainsFunc(specs, func(s servers.Spec) bool { return s.Tree }) {
-		s, err := a.d.repo.Hollow(a.d.Temp)
+		s, err := scratch.Empty(a.d.repo, a.d.Temp)
 		return s, session.Desk{}, err
 	}
 	k := &desk{d: a.d, base: a.c.base, begin: begin}

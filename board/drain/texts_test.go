@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/journal/repo/scratch"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
@@ -274,7 +275,7 @@ func TestFileAt(t *testing.T) {
 // What a session left in its scratch clone and is dropped is told, with the reason; a tidy clone is not.
 func TestLeftIsTold(t *testing.T) {
 	t.Parallel()
-	files := repo.Edits{Files: []repo.FileEdit{{Path: "a"}, {Path: "b"}}}
+	files := scratch.Edits{Files: []repo.FileEdit{{Path: "a"}, {Path: "b"}}}
 	for _, c := range []struct {
 		left  left
 		told  string
@@ -282,7 +283,7 @@ func TestLeftIsTold(t *testing.T) {
 	}{
 		{left{}, "", ""},
 		{left{edits: files}, "t: dropped 2 files that the agent changed in its scratch clone, because the task has no paths; odd task edit --path GLOB allows file changes", ""},
-		{left{refused: repo.Unfits{{Code: "x", Text: "is a link"}, {Code: "x", Text: "is another"}}}, "t: the agent's changes in its scratch clone are dropped: ", "x"},
+		{left{refused: scratch.Unfits{{Code: "x", Text: "is a link"}, {Code: "x", Text: "is another"}}}, "t: the agent's changes in its scratch clone are dropped: ", "x"},
 		{left{fault: "no room"}, "t: the agent's scratch clone could not be read, so its changes are dropped: no room", "unreadable"},
 	} {
 		told := ""

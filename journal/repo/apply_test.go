@@ -68,7 +68,7 @@ func TestApply(t *testing.T) {
 
 // work is every file outside .git.
 func work(t testing.TB, r *Repo) map[string]string {
-	out := everything(t, r.Root())
+	out := repotest.Everything(t, r.Root())
 	for p := range out {
 		if strings.HasPrefix(p, "/.git/") {
 			delete(out, p)
@@ -79,7 +79,7 @@ func work(t testing.TB, r *Repo) map[string]string {
 
 // stat is the bytes of the index, of HEAD and of the configuration.
 func stat(t testing.TB, r *Repo) map[string]string {
-	out := everything(t, r.Root())
+	out := repotest.Everything(t, r.Root())
 	return map[string]string{"index": out["/.git/index"], "HEAD": out["/.git/HEAD"], "config": out["/.git/config"]}
 }
 

@@ -35,7 +35,7 @@ func TestCoreConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := real(t, t.TempDir())
-			at := repotest.Must[string](t)(shell(dir, `set -e; git init -q r; git -C r commit -q --allow-empty -m base; `+c.lay+`; pwd`))
+			at := repotest.Must[string](t)(repotest.Shell(dir, `set -e; git init -q r; git -C r commit -q --allow-empty -m base; `+c.lay+`; pwd`))
 			r, err := Open(strings.TrimSpace(at), os.Environ())
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {

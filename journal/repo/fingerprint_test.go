@@ -38,7 +38,7 @@ func TestFingerprint(t *testing.T) {
 		{"for one work tree", "echo '[core]' > .git/config.worktree", "config.worktree", ""},
 	} {
 		was := repotest.Must[Fingerprint](t)(r.Fingerprint())
-		if out, err := shell(r.Root(), strings.ReplaceAll(tt.do, "git ", "git -c user.name=a -c user.email=a@b ")); err != nil {
+		if out, err := repotest.Shell(r.Root(), strings.ReplaceAll(tt.do, "git ", "git -c user.name=a -c user.email=a@b ")); err != nil {
 			t.Fatalf("%s: %v\n%s", tt.name, err, out)
 		}
 		ground, stand := repotest.Must[Fingerprint](t)(r.Fingerprint()).Since(was)

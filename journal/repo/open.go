@@ -66,6 +66,22 @@ func Create(ctx context.Context, dir string, environ []string) (*Repo, error) {
 	return Open(dir, environ)
 }
 
+// Contains reports whether git, started in dir, would work in this repository.
+func (r *Repo) Contains(dir string) bool {
+	in, err := discoverRepo(dir, nil)
+	return err == nil && in.common == r.common
+}
+
+// Hardened returns git for a directory outside the repository, without any configuration, identity or home.
+func (r *Repo) Hardened(dir string) *gitcmd.Runner { return r.git.Hardened(dir) }
+
+// Promisor returns the remote from which a partial clone gets missing objects, "" for a full clone.
+func (r *Repo) Promisor(ctx context.Context) string {
+	out, _ := r.git.ReadLine(ctx, "config", "--name-only", "--get-regexp", `^remote\..*\.promisor$`)
+	name, _, _ := strings.Cut(out, "\n")
+	return strings.TrimSuffix(strings.TrimPrefix(name, "remote."), ".promisor")
+}
+
 // readCeilings returns the directories above which git does not look for a repository.
 func readCeilings(environ []string) []string {
 	dirs := filepath.SplitList(gitcmd.Env(environ, "GIT_CEILING_DIRECTORIES"))

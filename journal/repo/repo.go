@@ -1,7 +1,7 @@
 // Package repo uses a git repository as odd's database. It reads trees as fs.FS, writes
 // commits from sets of changes, and moves refs by compare-and-swap. It updates the
-// checkouts of a moved branch, talks to remotes and holds the drain lock. No other package
-// imports go-git or runs git.
+// checkouts of a moved branch, talks to remotes and holds the drain lock. Only this
+// package and those below it import go-git or run git.
 //
 // A change takes three calls; nobody sees it before the last:
 //
@@ -14,8 +14,9 @@
 // remotes, hooks, signing. odd sets git's environment; a person's keys and identity reach
 // only the calls made in their name.
 //
-// What odd keeps in $GIT_COMMON_DIR/odd is listed in package local. A session works in a scratch repository outside the repository; see Scratch. Scratch.Edits
-// reads what it left, and MakeEdits makes a commit of it.
+// The packages below this one each need less than the whole repository: gitcmd runs git, object reads and writes objects
+// and reads history, and local keeps odd's own files and locks in $GIT_COMMON_DIR/odd. A session works in a clone of
+// package scratch, which reads what it left; MakeEdits makes a commit of it.
 //
 // Promises:
 //

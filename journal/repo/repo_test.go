@@ -19,9 +19,6 @@ import (
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		// What a test starts to kill has that test's home, and could not remove its own.
-		if parent := os.Getenv("ODD_TEST_SCRATCH"); parent != "" {
-			return scratchInChild(os.Getenv("ODD_TEST_MOVE"), parent, os.Getenv("ODD_TEST_BASE"))
-		}
 		if os.Getenv("ODD_TEST_APPLY") != "" {
 			return applyInChild(os.Getenv("ODD_TEST_MOVE"))
 		}
@@ -43,11 +40,7 @@ func fresh(t testing.TB, files ...string) (*Repo, OID) {
 // freshAs is fresh with more arguments for git init.
 func freshAs(t testing.TB, initArgs []string, files ...string) (*Repo, OID) {
 	t.Helper()
-	dir := t.TempDir()
-	repotest.Git(t, dir, append([]string{"init", "-q"}, initArgs...)...)
-	repotest.Write(t, dir, files...)
-	repotest.Git(t, dir, "add", "-A")
-	repotest.Git(t, dir, "commit", "-q", "--allow-empty", "-m", "base")
+	dir := repotest.Fresh(t, initArgs, files...)
 	return open(t, dir), OID(repotest.Git(t, dir, "rev-parse", "HEAD"))
 }
 

@@ -20,11 +20,7 @@ type testRepo struct {
 // fresh makes a repository with one commit of the files.
 func fresh(t testing.TB, files ...string) (testRepo, OID) {
 	t.Helper()
-	dir := t.TempDir()
-	repotest.Git(t, dir, "init", "-q")
-	repotest.Write(t, dir, files...)
-	repotest.Git(t, dir, "add", "-A")
-	repotest.Git(t, dir, "commit", "-q", "--allow-empty", "-m", "base")
+	dir := repotest.Fresh(t, nil, files...)
 	return open(t, dir), OID(repotest.Git(t, dir, "rev-parse", "HEAD"))
 }
 

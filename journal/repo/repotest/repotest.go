@@ -2,6 +2,9 @@
 package repotest
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,6 +68,17 @@ func Write(t testing.TB, dir string, files ...string) {
 	}
 }
 
+// Fresh makes a repository with one commit of the files on main, and returns its folder.
+func Fresh(t testing.TB, initArgs []string, files ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	Git(t, dir, append([]string{"init", "-q"}, initArgs...)...)
+	Write(t, dir, files...)
+	Git(t, dir, "add", "-A")
+	Git(t, dir, "commit", "-q", "--allow-empty", "-m", "base")
+	return dir
+}
+
 // Must returns v of a (v, error) pair.
 func Must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
@@ -82,4 +96,31 @@ func Eq[T any](t testing.TB, what string, got, want T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("%s (-want +got):\n%s", what, d)
 	}
+}
+
+// Shell runs a script in dir.
+func Shell(dir, script string) (string, error) {
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Everything is every file below dir with its mode and its bytes.
+func Everything(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		st, serr := d.Info()
+		out[strings.TrimPrefix(p, dir)] = fmt.Sprint(st.Mode(), string(b))
+		return errors.Join(err, serr)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

@@ -1,4 +1,4 @@
-package repo
+package scratch
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
 	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
@@ -25,10 +26,10 @@ import (
 
 // Edits is what a session left in its scratch repository, as a change of the base.
 type Edits struct {
-	Base     OID
-	Files    []FileEdit // sorted by path
-	Ignored  int        // new files and links left out because the base's .gitignore files ignore them
-	Products []string   // new files and folders left out because they are build output
+	Base     repo.OID
+	Files    []repo.FileEdit // sorted by path
+	Ignored  int             // new files and links left out because the base's .gitignore files ignore them
+	Products []string        // new files and folders left out because they are build output
 }
 
 // Limits bound how much of a scratch repository is read.
@@ -38,9 +39,9 @@ type Limits struct {
 	Entries int   // files and folders added to the base, ignored ones among them
 }
 
-// ScratchLimits returns the most that a session may leave. The limits protect odd. The policy on the size of a
+// DefaultLimits returns the most that a session may leave. The limits protect odd. The policy on the size of a
 // change is checked elsewhere.
-func ScratchLimits() Limits { return Limits{Files: 5_000, Bytes: 64 << 20, Entries: 500_000} }
+func DefaultLimits() Limits { return Limits{Files: 5_000, Bytes: 64 << 20, Entries: 500_000} }
 
 // Why something in a scratch repository cannot be part of a change.
 const (
@@ -73,12 +74,15 @@ func (u Unfit) Error() string {
 // Unfits lists why the content of a scratch repository is not a change. None of it is used then.
 type Unfits []Unfit
 
+// namedUnfits is how many reasons one error lists.
+const namedUnfits = 10
+
 // Error lists the reasons, one a line, and counts those after the tenth.
 func (us Unfits) Error() string {
 	var lines []string
 	for i, u := range us {
-		if i == maxNamed {
-			lines = append(lines, fmt.Sprintf("and %d more", len(us)-maxNamed))
+		if i == namedUnfits {
+			lines = append(lines, fmt.Sprintf("and %d more", len(us)-namedUnfits))
 			break
 		}
 		lines = append(lines, u.Error())
@@ -96,7 +100,7 @@ func (us Unfits) Refused() string { return us[0].Code }
 // Files of the base count whatever the rules say. A new file that the base's .gitignore files ignore is left out
 // and counted, so that build output is no part of a change and no new rule can hide a file. The person's excludes
 // and .git/info/exclude are ignored. Well-known build output is left out without a rule and listed.
-func (s *Scratch) Edits(ctx context.Context, lim Limits) (Edits, error) {
+func (s *Clone) Edits(ctx context.Context, lim Limits) (Edits, error) {
 	out := Edits{Base: s.base}
 	root, _, err := s.r.RootTree(s.base)
 	if err != nil {
@@ -128,7 +132,7 @@ func (s *Scratch) Edits(ctx context.Context, lim Limits) (Edits, error) {
 }
 
 // openTree opens the work tree if it is still the directory that was made.
-func (s *Scratch) openTree() (*os.Root, error) {
+func (s *Clone) openTree() (*os.Root, error) {
 	gone := Unfits{{Code: UnfitGone, Text: "the scratch repository's work tree was removed or replaced"}}
 	dir, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -238,14 +242,14 @@ func (k *scratchScan) findCollisions() []Unfit {
 }
 
 // readEdits reads the found files and returns them as edits.
-func (k *scratchScan) readEdits(tree *os.Root) ([]FileEdit, error) {
-	var out []FileEdit
+func (k *scratchScan) readEdits(tree *os.Root) ([]repo.FileEdit, error) {
+	var out []repo.FileEdit
 	room := k.lim.Bytes
 	for _, f := range k.found {
 		if err := k.ctx.Err(); err != nil {
 			return nil, context.Cause(k.ctx)
 		}
-		e := FileEdit{Path: f.path, NewMode: f.mode}
+		e := repo.FileEdit{Path: f.path, NewMode: f.mode}
 		if was, ok := k.base[f.path]; ok {
 			b, err := k.db.Blob(was.OID)
 			if err != nil {
@@ -298,7 +302,7 @@ func readLimited(ctx context.Context, root *os.Root, name string, limit int64) (
 }
 
 // dropIgnored leaves out new paths that the base's rules ignore, and returns how many.
-func (s *Scratch) dropIgnored(k *scratchScan) (int, error) {
+func (s *Clone) dropIgnored(k *scratchScan) (int, error) {
 	rules := map[string][]byte{}
 	for p, e := range k.base {
 		if path.Base(p) != ".gitignore" || !object.FileMode(e.Mode).IsRegular() || object.CheckPath(p) != nil {
@@ -340,7 +344,7 @@ func (k *scratchScan) holdsBaseFiles(f foundPath) bool {
 
 // askIgnored asks git which paths the rules ignore. Git runs in a new directory outside the work tree that holds
 // only the rules.
-func (s *Scratch) askIgnored(ctx context.Context, rules map[string][]byte, paths io.Reader) (map[string]bool, error) {
+func (s *Clone) askIgnored(ctx context.Context, rules map[string][]byte, paths io.Reader) (map[string]bool, error) {
 	dir, err := os.MkdirTemp(filepath.Dir(s.dir), filepath.Base(s.dir)+"-rules-")
 	if err != nil {
 		return nil, err
@@ -360,7 +364,7 @@ func (s *Scratch) askIgnored(ctx context.Context, rules map[string][]byte, paths
 			return nil, err
 		}
 	}
-	g := s.r.git.Hardened(filepath.Join(dir, "tree"))
+	g := s.r.Hardened(filepath.Join(dir, "tree"))
 	out, err := g.Run(ctx, gitcmd.Call{Args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, Stdin: paths, Read: true,
 		Env: []string{"GIT_DIR=" + filepath.Join(dir, "git"), "GIT_WORK_TREE=" + filepath.Join(dir, "tree")}})
 	if err != nil && gitcmd.ExitCode(err) != 1 {

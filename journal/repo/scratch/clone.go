@@ -1,4 +1,5 @@
-package repo
+// Package scratch makes throw-away clones, in which sessions and checks work, and reads what they left there.
+package scratch
 
 import (
 	"context"
@@ -14,12 +15,13 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
 	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
 )
 
-// Scratch is a throw-away repository in which a session may change anything:
+// Clone is a throw-away repository in which a session may change anything:
 //
 //	PARENT/odd-UID/scratch-PID-NONCE.lock    flock of the process that owns it
 //	PARENT/odd-UID/scratch-PID-NONCE/tree/   the work tree, with its own .git
@@ -36,23 +38,23 @@ import (
 //
 // Git keeps a commit only while something refers to it. So the caller keeps a ref on the base, refs/odd/base/RUN,
 // as long as the scratch repository exists.
-type Scratch struct {
-	r    *Repo
-	base OID
+type Clone struct {
+	r    *repo.Repo
+	base repo.OID
 	dir  string      // absolute, free of symbolic links
 	made fs.FileInfo // of tree/, from when it was made
 	lock *flock.Flock
 }
 
 // Tree returns the absolute path of the work tree.
-func (s *Scratch) Tree() string { return filepath.Join(s.dir, "tree") }
+func (s *Clone) Tree() string { return filepath.Join(s.dir, "tree") }
 
 // Home returns the session's home directory, empty at first.
-func (s *Scratch) Home() string { return filepath.Join(s.dir, "home") }
+func (s *Clone) Home() string { return filepath.Join(s.dir, "home") }
 
 // Borrows returns the directories outside that its repository reads objects from.
-func (s *Scratch) Borrows() ([]string, error) {
-	dirs, err := object.Dirs(s.r.common)
+func (s *Clone) Borrows() ([]string, error) {
+	dirs, err := object.Dirs(s.r.CommonDir())
 	for i, dir := range dirs {
 		if path, no := strconv.Unquote(dir); no == nil {
 			dirs[i] = path
@@ -62,11 +64,11 @@ func (s *Scratch) Borrows() ([]string, error) {
 }
 
 // Temp returns the directory for temporary files.
-func (s *Scratch) Temp() string { return filepath.Join(s.dir, "temp") }
+func (s *Clone) Temp() string { return filepath.Join(s.dir, "temp") }
 
 // Room makes a directory beside the work tree, with an empty tree, home and temp of its own, for a program that
 // must not share the session's. Close removes it too.
-func (s *Scratch) Room(name string) (string, error) {
+func (s *Clone) Room(name string) (string, error) {
 	if name == "" || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
 		return "", fmt.Errorf("room %q: not a plain name", name)
 	}
@@ -79,41 +81,41 @@ func (s *Scratch) Room(name string) (string, error) {
 	return dir, nil
 }
 
-// Hollow returns a Scratch with an empty tree and no repository, for running programs.
-func (r *Repo) Hollow(parent string) (*Scratch, error) {
-	home, err := r.ScratchRoom(parent)
+// Empty returns a Clone with an empty tree and no repository, for running programs.
+func Empty(r *repo.Repo, parent string) (*Clone, error) {
+	home, err := Home(r, parent)
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.claimScratch(home)
+	s, err := claimDir(r, home)
 	if err != nil {
 		return nil, fmt.Errorf("scratch directory: %w", err)
 	}
 	return s, nil
 }
 
-// Scratch makes a scratch repository at a commit, below parent, which must be outside the repository. who is the
+// New makes a Clone of a repository at a commit, below parent, which must be outside the repository. who is the
 // identity under which an agent may commit there.
-func (r *Repo) Scratch(ctx context.Context, parent string, base OID, who Signature) (*Scratch, error) {
-	return r.newScratch(ctx, parent, base, who, r.claimScratch)
+func New(ctx context.Context, r *repo.Repo, parent string, base repo.OID, who repo.Signature) (*Clone, error) {
+	return checkOutIn(ctx, r, parent, base, who, claimDir)
 }
 
-// Bench is a Scratch for checking a commit. Its path is always the same for a repository, scratch-bench-HASH,
+// Bench is New for checking a commit. Its path is always the same for a repository, scratch-bench-HASH,
 // because compilers cache what they build by its path; the next check then reuses it. If another process uses that
-// path, Bench is an ordinary Scratch.
-func (r *Repo) Bench(ctx context.Context, parent string, commit OID, who Signature) (*Scratch, error) {
-	return r.newScratch(ctx, parent, commit, who, r.claimBench)
+// path, it is an ordinary Clone.
+func Bench(ctx context.Context, r *repo.Repo, parent string, commit repo.OID, who repo.Signature) (*Clone, error) {
+	return checkOutIn(ctx, r, parent, commit, who, claimBench)
 }
 
-func (r *Repo) newScratch(ctx context.Context, parent string, base OID, who Signature, claim func(home string) (*Scratch, error)) (*Scratch, error) {
+func checkOutIn(ctx context.Context, r *repo.Repo, parent string, base repo.OID, who repo.Signature, claim func(r *repo.Repo, home string) (*Clone, error)) (*Clone, error) {
 	if err := errors.Join(base.Check(), who.Check()); err != nil {
 		return nil, fmt.Errorf("scratch repository: %w", err)
 	}
-	home, err := r.ScratchRoom(parent)
+	home, err := Home(r, parent)
 	if err != nil {
 		return nil, err
 	}
-	s, err := claim(home)
+	s, err := claim(r, home)
 	if err != nil {
 		return nil, fmt.Errorf("scratch repository: %w", err)
 	}
@@ -124,38 +126,33 @@ func (r *Repo) newScratch(ctx context.Context, parent string, base OID, who Sign
 	return s, nil
 }
 
-// ScratchRoom returns the directory of this user's scratch repositories below parent, and makes it if it is
-// missing. It refuses a directory inside the repository, where git would find the repository, and one that other
-// users can access.
-func (r *Repo) ScratchRoom(parent string) (home string, err error) {
-	if home, err = r.makeScratchHome(parent); err != nil {
+// Home returns the directory of this user's scratch clones below parent, and makes it if it is missing. It
+// refuses a directory inside the repository, where git would find the repository, and one that other users can access.
+func Home(r *repo.Repo, parent string) (home string, err error) {
+	abs, err := filepath.Abs(parent)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err == nil && r.Contains(abs) {
+		err = fmt.Errorf("%s lies inside the repository; set TMPDIR to a directory outside it", abs)
+	}
+	home = filepath.Join(abs, fmt.Sprintf("odd-%d", os.Getuid()))
+	if err == nil {
+		err = os.Mkdir(home, 0o700)
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		err = local.CheckPrivate(home)
+	}
+	if err != nil {
 		return "", fmt.Errorf("scratch repository: %w", err)
 	}
 	return home, nil
 }
 
-func (r *Repo) makeScratchHome(parent string) (string, error) {
-	abs, err := filepath.Abs(parent)
-	if err == nil {
-		abs, err = filepath.EvalSymlinks(abs)
-	}
-	if err != nil {
-		return "", err
-	}
-	if in, err := discoverRepo(abs, nil); err == nil && in.common == r.common {
-		return "", fmt.Errorf("%s lies inside the repository; set TMPDIR to a directory outside it", abs)
-	}
-	home := filepath.Join(abs, fmt.Sprintf("odd-%d", os.Getuid()))
-	if err := os.Mkdir(home, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
-	}
-	return home, local.CheckPrivate(home)
-}
-
-// claimScratch makes an empty scratch directory and locks it.
-func (r *Repo) claimScratch(home string) (*Scratch, error) {
+// claimDir makes an empty scratch directory and locks it.
+func claimDir(r *repo.Repo, home string) (*Clone, error) {
 	for {
-		s, err := r.claimAt(filepath.Join(home, fmt.Sprintf("%s%d-%s", scratchName, os.Getpid(), local.Nonce())))
+		s, err := claimAt(r, filepath.Join(home, fmt.Sprintf("%s%d-%s", scratchName, os.Getpid(), local.Nonce())))
 		if s != nil || err != nil {
 			return s, err
 		}
@@ -163,18 +160,18 @@ func (r *Repo) claimScratch(home string) (*Scratch, error) {
 }
 
 // claimBench makes the repository's own scratch directory, or any other if that is locked.
-func (r *Repo) claimBench(home string) (*Scratch, error) {
-	name := sha256.Sum256([]byte(r.common))
-	s, err := r.claimAt(filepath.Join(home, scratchName+"bench-"+hex.EncodeToString(name[:6])))
+func claimBench(r *repo.Repo, home string) (*Clone, error) {
+	name := sha256.Sum256([]byte(r.CommonDir()))
+	s, err := claimAt(r, filepath.Join(home, scratchName+"bench-"+hex.EncodeToString(name[:6])))
 	if s != nil || err != nil {
 		return s, err
 	}
-	return r.claimScratch(home)
+	return claimDir(r, home)
 }
 
 // claimAt makes the empty scratch directory dir. It returns nil if another process holds its lock, or swept it
 // before it was locked.
-func (r *Repo) claimAt(dir string) (*Scratch, error) {
+func claimAt(r *repo.Repo, dir string) (*Clone, error) {
 	lock := flock.New(dir+lockSuffix, flock.SetPermissions(0o600))
 	got, err := lock.TryLock()
 	if err != nil {
@@ -183,7 +180,7 @@ func (r *Repo) claimAt(dir string) (*Scratch, error) {
 	if !got || !isInPlace(lock) {
 		return nil, lock.Unlock()
 	}
-	s := &Scratch{r: r, dir: dir, lock: lock}
+	s := &Clone{r: r, dir: dir, lock: lock}
 	if err := local.RemoveAll(dir); err != nil { // left by a killed process
 		return nil, errors.Join(err, lock.Unlock())
 	}
@@ -209,8 +206,8 @@ func isInPlace(lock *flock.Flock) bool {
 }
 
 // checkOut makes the work tree's repository and checks out the base.
-func (s *Scratch) checkOut(ctx context.Context, who Signature) error {
-	g := s.r.git.Hardened(s.Tree())
+func (s *Clone) checkOut(ctx context.Context, who repo.Signature) error {
+	g := s.r.Hardened(s.Tree())
 	format := "--object-format=sha1"
 	if len(s.base) == 64 {
 		format = "--object-format=sha256"
@@ -224,27 +221,20 @@ func (s *Scratch) checkOut(ctx context.Context, who Signature) error {
 	_, err := g.Run(ctx, gitcmd.Call{Args: []string{"-c", "checkout.workers=0", "-c", "core.hooksPath=" + os.DevNull,
 		"reset", "-q", "--hard", "--no-recurse-submodules", string(s.base)}})
 	if gitcmd.ExitCode(err) > 0 {
-		if from := s.r.findPromisor(ctx); from != "" {
+		if from := s.r.Promisor(ctx); from != "" {
 			return fmt.Errorf("%w; this clone is partial and lacks files of the base: run git fetch --refetch --no-filter %s", err, from)
 		}
 	}
 	return err
 }
 
-// findPromisor returns the remote from which a partial clone gets missing objects, "" for a full clone.
-func (r *Repo) findPromisor(ctx context.Context) string {
-	out, _ := r.git.ReadLine(ctx, "config", "--name-only", "--get-regexp", `^remote\..*\.promisor$`)
-	name, _, _ := strings.Cut(out, "\n")
-	return strings.TrimSuffix(strings.TrimPrefix(name, "remote."), ".promisor")
-}
-
 // rawAttributes are the attributes that check out blobs unchanged.
 const rawAttributes = "* -text -ident !filter !working-tree-encoding\n"
 
 // writeGitFiles writes the files that odd adds to the scratch repository's .git.
-func (s *Scratch) writeGitFiles(who Signature) error {
+func (s *Clone) writeGitFiles(who repo.Signature) error {
 	git := filepath.Join(s.Tree(), ".git")
-	objects, err := object.Dirs(s.r.common)
+	objects, err := object.Dirs(s.r.CommonDir())
 	if err != nil {
 		return err
 	}
@@ -252,7 +242,7 @@ func (s *Scratch) writeGitFiles(who Signature) error {
 		"objects/info/alternates": strings.Join(objects, "\n") + "\n",
 		"info/attributes":         rawAttributes,
 	}
-	shallow, err := os.ReadFile(filepath.Join(s.r.common, "shallow"))
+	shallow, err := os.ReadFile(filepath.Join(s.r.CommonDir(), "shallow"))
 	if err == nil {
 		files["shallow"] = string(shallow)
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -278,7 +268,7 @@ func (s *Scratch) writeGitFiles(who Signature) error {
 }
 
 // Close removes the scratch repository. It may be called again.
-func (s *Scratch) Close() error {
+func (s *Clone) Close() error {
 	if err := local.RemoveAll(s.dir); err != nil {
 		return errors.Join(fmt.Errorf("%s: left behind, the next odd drain tries again: %w", s.dir, err), s.lock.Unlock())
 	}

@@ -1,11 +1,10 @@
-package repo
+package scratch
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,13 +14,43 @@ import (
 	"testing"
 	"time"
 
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
-// scratch makes a scratch repository at base and removes it at the end.
-func scratch(t testing.TB, r *Repo, base OID) *Scratch {
+// TestMain gives every test, and every git it starts, a home of its own.
+func TestMain(m *testing.M) {
+	// What a test starts to kill has that test's home, and could not remove its own.
+	if parent := os.Getenv("ODD_TEST_SCRATCH"); parent != "" {
+		os.Exit(scratchInChild(os.Getenv("ODD_TEST_REPO"), parent, os.Getenv("ODD_TEST_BASE")))
+	}
+	os.Exit(repotest.Run(m))
+}
+
+var agent = repo.Signature{Name: "odd-agent", Email: "odd@localhost", When: time.Unix(1_800_000_000, 0).UTC()}
+
+// fresh makes a repository with one commit of the files on main.
+func fresh(t testing.TB, files ...string) (*repo.Repo, repo.OID) {
 	t.Helper()
-	s := repotest.Must[*Scratch](t)(r.Scratch(context.Background(), t.TempDir(), base, agent))
+	return freshAs(t, nil, files...)
+}
+
+// freshAs is fresh with more arguments for git init.
+func freshAs(t testing.TB, initArgs []string, files ...string) (*repo.Repo, repo.OID) {
+	t.Helper()
+	dir := repotest.Fresh(t, initArgs, files...)
+	return open(t, dir), repo.OID(repotest.Git(t, dir, "rev-parse", "HEAD"))
+}
+
+func open(t testing.TB, dir string) *repo.Repo {
+	t.Helper()
+	return repotest.Must[*repo.Repo](t)(repo.Open(dir, os.Environ()))
+}
+
+// scratch makes a scratch repository at base and removes it at the end.
+func scratch(t testing.TB, r *repo.Repo, base repo.OID) *Clone {
+	t.Helper()
+	s := repotest.Must[*Clone](t)(New(context.Background(), r, t.TempDir(), base, agent))
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -31,18 +60,11 @@ func scratch(t testing.TB, r *Repo, base OID) *Scratch {
 }
 
 // sh is the agent at work in the scratch tree.
-func sh(t testing.TB, s *Scratch, script string) {
+func sh(t testing.TB, s *Clone, script string) {
 	t.Helper()
-	if out, err := shell(s.Tree(), script); err != nil {
+	if out, err := repotest.Shell(s.Tree(), script); err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
 	}
-}
-
-func shell(dir, script string) (string, error) {
-	cmd := exec.Command("sh", "-c", script)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }
 
 // told is one line an edit: how it changed, and its path.
@@ -76,9 +98,9 @@ func TestScratchIsTheBase(t *testing.T) {
 			}
 			repotest.Git(t, r.Root(), "add", "-A")
 			repotest.Git(t, r.Root(), "commit", "-qm", "run")
-			base := OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
+			base := repo.OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
 			s := scratch(t, r, base)
-			repotest.Eq(t, "nothing done", told(repotest.Must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))), []string{})
+			repotest.Eq(t, "nothing done", told(repotest.Must[Edits](t)(s.Edits(context.Background(), DefaultLimits()))), []string{})
 			repotest.Eq(t, "status", repotest.Git(t, s.Tree(), "status", "--porcelain"), "")
 			repotest.Eq(t, "branch", repotest.Git(t, s.Tree(), "symbolic-ref", "HEAD"), "refs/heads/work")
 			repotest.Eq(t, "head", repotest.Git(t, s.Tree(), "rev-parse", "HEAD"), string(base))
@@ -107,12 +129,12 @@ func TestScratchEdits(t *testing.T) {
 	repotest.Write(t, r.Root(), "kept.log", "tracked though ignored\n")
 	repotest.Git(t, r.Root(), "add", "-f", "kept.log")
 	repotest.Git(t, r.Root(), "commit", "-qm", "a log")
-	base := OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
+	base := repo.OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
 	s := scratch(t, r, base)
 	sh(t, s, `echo two >> a.txt; rm gone.txt; rm -r dir; echo now a file > dir; rm becomes; mkdir -p becomes/deep; echo in > becomes/deep/f
 chmod +x tool; echo more >> kept.log; echo log > new.log; mkdir build; echo o > build/o; ln -s /etc/passwd build/link; mkfifo build/pipe; git init -q build/dep
 echo '*' > .git/info/exclude; : > empty2; echo 'hidden.txt' > hide; mkdir sub; echo '*' > sub/.gitignore; echo seen > sub/seen; git add -A; git commit -qm mine; git checkout -q --orphan other; rm -f .git/index; rm empty; echo y > :new`)
-	es := repotest.Must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))
+	es := repotest.Must[Edits](t)(s.Edits(context.Background(), DefaultLimits()))
 	want := []string{"A :new", "M a.txt", "D becomes", "A becomes/deep/f", "A dir", "D dir/b.txt", "D empty", "A empty2", "D gone.txt", "A hide", "M kept.log", "A sub/.gitignore", "A sub/seen", "100755 tool"}
 	repotest.Eq(t, "edits", told(es), want)
 	repotest.Eq(t, "base", es.Base, base)
@@ -127,7 +149,7 @@ echo '*' > .git/info/exclude; : > empty2; echo 'hidden.txt' > hide; mkdir sub; e
 			t.Errorf("%q %q", e.Before, e.After)
 		}
 	}
-	next := repotest.Must[OID](t)(r.MakeEdits(context.Background(), []OID{base}, es.Files, agent, "m"))
+	next := repotest.Must[repo.OID](t)(r.MakeEdits(context.Background(), []repo.OID{base}, es.Files, agent, "m"))
 	repotest.Eq(t, "the commit has what the tree has", repotest.Git(t, r.Root(), "ls-tree", "-r", "--name-only", string(next)),
 		".gitignore\n:new\n:odd\na.txt\nbecomes/deep/f\ndir\nempty2\nhide\nkept.log\nsub/.gitignore\nsub/seen\ntool")
 	repotest.Eq(t, "mode", repotest.Git(t, r.Root(), "ls-tree", "--format=%(objectmode)", string(next), "tool"), "100755")
@@ -140,7 +162,7 @@ func TestScratchProducts(t *testing.T) {
 	s := scratch(t, r, base)
 	sh(t, s, `mkdir -p tool/__pycache__ .pytest_cache/v node_modules/x/.bin rust/target/debug plain/target; printf '\0' > tool/__pycache__/a.cpython-311.pyc; echo v > .pytest_cache/v/x
 ln -s /etc/passwd node_modules/x/.bin/y; git init -q node_modules/x; mkfifo rust/target/debug/p; printf '\0' > loose.pyc; echo new > kept/node_modules/b.js; echo t > plain/target/t; echo more >> old.pyc; echo x > node_modules.txt; echo x > pyc`)
-	es := repotest.Must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))
+	es := repotest.Must[Edits](t)(s.Edits(context.Background(), DefaultLimits()))
 	repotest.Eq(t, "edits", told(es), []string{"A kept/node_modules/b.js", "A node_modules.txt", "M old.pyc", "A plain/target/t", "A pyc"})
 	repotest.Eq(t, "products", es.Products, []string{".pytest_cache", "loose.pyc", "node_modules", "rust/target", "tool/__pycache__"})
 }
@@ -155,7 +177,7 @@ func TestScratchUnfit(t *testing.T) {
 	repotest.Git(t, r.Root(), "update-index", "--add", "--cacheinfo", "160000,"+repotest.Git(t, r.Root(), "rev-parse", "HEAD")+",module")
 	repotest.Git(t, r.Root(), "add", "link")
 	repotest.Git(t, r.Root(), "commit", "-qm", "link and module")
-	base := OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
+	base := repo.OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
 	for name, tc := range map[string]struct{ do, code, path string }{
 		"link out":              {"ln -s /etc/passwd out", UnfitLink, "out"},
 		"link in":               {"ln -s a.txt in", UnfitLink, "in"},
@@ -239,7 +261,7 @@ func TestScratchListsEverythingUnfit(t *testing.T) {
 	r, base := fresh(t, "a", "a")
 	s := scratch(t, r, base)
 	sh(t, s, "ln -s a l; mkfifo p; git init -q n; for i in $(seq 12); do mkfifo z$i; done")
-	_, err := s.Edits(context.Background(), ScratchLimits())
+	_, err := s.Edits(context.Background(), DefaultLimits())
 	for _, want := range []string{`"l": a symbolic link`, `"n/.git": a repository`, `"p": a named pipe`, "and 5 more"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q in %v", want, err)
@@ -260,10 +282,10 @@ func TestScratchShallowAndLinked(t *testing.T) {
 	repotest.Git(t, borrowed, "clone", "-q", "--shared", r.Root(), "c")
 	for name, at := range map[string]string{"shallow": shallow + "/c", "linked": linked, "borrows itself": borrowed + "/c"} {
 		in := open(t, at)
-		s := scratch(t, in, repotest.Must[OID](t)(in.Ref("HEAD")))
+		s := scratch(t, in, repotest.Must[repo.OID](t)(in.Ref("HEAD")))
 		repotest.Eq(t, name+": log", repotest.Git(t, s.Tree(), "log", "--format=%s"), repotest.Git(t, at, "log", "--format=%s"))
 		sh(t, s, "echo 3 > a; git commit -qam three")
-		repotest.Eq(t, name, told(repotest.Must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))), []string{"M a"})
+		repotest.Eq(t, name, told(repotest.Must[Edits](t)(s.Edits(context.Background(), DefaultLimits()))), []string{"M a"})
 	}
 }
 
@@ -273,7 +295,7 @@ func TestScratchOfAPartialClone(t *testing.T) {
 	repotest.Git(t, r.Root(), "config", "uploadpack.allowFilter", "true")
 	dir := t.TempDir() + "/c"
 	repotest.Git(t, r.Root(), "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+r.Root(), dir)
-	if _, err := open(t, dir).Scratch(context.Background(), t.TempDir(), base, agent); err == nil || !strings.Contains(err.Error(), "git fetch --refetch --no-filter origin") {
+	if _, err := New(context.Background(), open(t, dir), t.TempDir(), base, agent); err == nil || !strings.Contains(err.Error(), "git fetch --refetch --no-filter origin") {
 		t.Errorf("want the way out: %v", err)
 	}
 	repotest.Git(t, dir, "fetch", "-q", "--refetch", "--no-filter", "origin")
@@ -288,7 +310,7 @@ func TestScratchRefusesItsOwnRepository(t *testing.T) {
 	for _, at := range []string{r.Root(), r.Root() + "/.git", linked} {
 		dir := filepath.Join(at, "tmp")
 		repotest.Write(t, dir, "x", "x")
-		if _, err := r.Scratch(context.Background(), dir, base, agent); err == nil || !strings.Contains(err.Error(), "inside the repository") {
+		if _, err := New(context.Background(), r, dir, base, agent); err == nil || !strings.Contains(err.Error(), "inside the repository") {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
@@ -296,11 +318,11 @@ func TestScratchRefusesItsOwnRepository(t *testing.T) {
 	if err := os.Mkdir(fmt.Sprintf("%s/odd-%d", shared, os.Getuid()), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Scratch(context.Background(), shared, base, agent); err == nil || !strings.Contains(err.Error(), "yours alone") {
+	if _, err := New(context.Background(), r, shared, base, agent); err == nil || !strings.Contains(err.Error(), "yours alone") {
 		t.Error(err)
 	}
 	parent := t.TempDir()
-	if _, err := r.Scratch(context.Background(), parent, OID(strings.Repeat("1", 40)), agent); err == nil {
+	if _, err := New(context.Background(), r, parent, repo.OID(strings.Repeat("1", 40)), agent); err == nil {
 		t.Error("a base that is not there")
 	}
 	if left, _ := filepath.Glob(filepath.Join(parent, "odd-*", "*")); len(left) > 0 {
@@ -314,10 +336,10 @@ func TestScratchTime(t *testing.T) {
 	s := scratch(t, r, base)
 	ctx, cancel := context.WithTimeout(context.Background(), -time.Second)
 	defer cancel()
-	if _, err := s.Edits(ctx, ScratchLimits()); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.Edits(ctx, DefaultLimits()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if _, err := r.Scratch(ctx, t.TempDir(), base, agent); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := New(ctx, r, t.TempDir(), base, agent); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }
@@ -365,15 +387,15 @@ printf '#!/bin/sh\ntouch %s/../ran\n' "$PWD" > .git/hooks/$h; chmod +x .git/hook
 			t.Parallel()
 			r, base := fresh(t, "a", "one\n", ".gitignore", "build/\n")
 			repotest.Git(t, r.Root(), "update-ref", "refs/odd/base/run", string(base))
-			before := everything(t, r.Root())
-			s := repotest.Must[*Scratch](t)(r.Scratch(context.Background(), t.TempDir(), base, agent))
-			out, err := shell(s.Tree(), "REAL="+r.Root()+"\n"+tc.do)
+			before := repotest.Everything(t, r.Root())
+			s := repotest.Must[*Clone](t)(New(context.Background(), r, t.TempDir(), base, agent))
+			out, err := repotest.Shell(s.Tree(), "REAL="+r.Root()+"\n"+tc.do)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 			defer cancel()
-			repotest.Eq(t, "edits", told(repotest.Must[Edits](t)(s.Edits(ctx, ScratchLimits()))), tc.want)
+			repotest.Eq(t, "edits", told(repotest.Must[Edits](t)(s.Edits(ctx, DefaultLimits()))), tc.want)
 			if _, err := os.Lstat(s.dir + "/ran"); err == nil {
 				t.Error("something of the agent's ran")
 			}
@@ -383,36 +405,17 @@ printf '#!/bin/sh\ntouch %s/../ran\n' "$PWD" > .git/hooks/$h; chmod +x .git/hook
 			if left, _ := os.ReadDir(filepath.Dir(s.dir)); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
-			repotest.Eq(t, "the real repository", everything(t, r.Root()), before)
+			repotest.Eq(t, "the real repository", repotest.Everything(t, r.Root()), before)
 		})
 	}
 }
 
-// everything is every file below dir with its mode and its bytes.
-func everything(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(p)
-		st, serr := d.Info()
-		out[strings.TrimPrefix(p, dir)] = fmt.Sprint(st.Mode(), string(b))
-		return errors.Join(err, serr)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // A process that is killed leaves a scratch repository, and a sweep takes it; that of a living one stays.
-func TestSweepScratch(t *testing.T) {
+func TestSweep(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a", "1")
 	parent := t.TempDir()
-	s := repotest.Must[*Scratch](t)(r.Scratch(context.Background(), parent, base, agent))
+	s := repotest.Must[*Clone](t)(New(context.Background(), r, parent, base, agent))
 	defer s.Close()
 	home := filepath.Dir(s.dir)
 	dead := filepath.Join(home, "scratch-999999999-dead")
@@ -423,7 +426,7 @@ func TestSweepScratch(t *testing.T) {
 	if err := os.Chmod(dead+"/tree/ro", 0o500); err != nil {
 		t.Fatal(err)
 	}
-	repotest.Eq(t, "swept", repotest.Must[int](t)(SweepScratch(parent)), 2)
+	repotest.Eq(t, "swept", repotest.Must[int](t)(Sweep(parent)), 2)
 	left := []string{}
 	des, _ := os.ReadDir(home)
 	for _, d := range des {
@@ -431,15 +434,16 @@ func TestSweepScratch(t *testing.T) {
 	}
 	slices.Sort(left)
 	repotest.Eq(t, "left", left, []string{"SELF", "SELF.lock", "not-ours", "scratch-PID-alive"})
-	repotest.Eq(t, "again", repotest.Must[int](t)(SweepScratch(parent)), 0)
-	repotest.Eq(t, "nowhere", repotest.Must[int](t)(SweepScratch(parent+"/nowhere")), 0)
+	repotest.Eq(t, "again", repotest.Must[int](t)(Sweep(parent)), 0)
+	repotest.Eq(t, "nowhere", repotest.Must[int](t)(Sweep(parent+"/nowhere")), 0)
 }
 
 func TestScratchSIGKILL(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a", "1")
 	parent := t.TempDir()
-	cmd := child(t, r.Root(), "ODD_TEST_SCRATCH="+parent, "ODD_TEST_BASE="+string(base))
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "ODD_TEST_REPO="+r.Root(), "ODD_TEST_SCRATCH="+parent, "ODD_TEST_BASE="+string(base))
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -458,24 +462,24 @@ func TestScratchSIGKILL(t *testing.T) {
 	if _, err := os.Stat(dir + "/a"); err != nil {
 		t.Fatal(err)
 	}
-	repotest.Eq(t, "while it lives", repotest.Must[int](t)(SweepScratch(parent)), 0)
+	repotest.Eq(t, "while it lives", repotest.Must[int](t)(Sweep(parent)), 0)
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	repotest.Eq(t, "when it is dead", repotest.Must[int](t)(SweepScratch(parent)), 1)
+	repotest.Eq(t, "when it is dead", repotest.Must[int](t)(Sweep(parent)), 1)
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("it is still there")
 	}
 }
 
 // scratchInChild is the test binary as a process that makes a scratch repository, tells where, and waits to be killed.
-func scratchInChild(repo, parent, base string) int {
-	r, err := Open(repo, os.Environ())
+func scratchInChild(dir, parent, base string) int {
+	r, err := repo.Open(dir, os.Environ())
 	if err != nil {
 		return 2
 	}
-	s, err := r.Scratch(context.Background(), parent, OID(base), agent)
+	s, err := New(context.Background(), r, parent, repo.OID(base), agent)
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -492,9 +496,9 @@ func TestBench(t *testing.T) {
 	r, base := fresh(t, "a.txt", "one\n")
 	other, _ := fresh(t, "a.txt", "one\n")
 	parent := t.TempDir()
-	bench := func(r *Repo) *Scratch {
+	bench := func(r *repo.Repo) *Clone {
 		t.Helper()
-		return repotest.Must[*Scratch](t)(r.Bench(context.Background(), parent, base, agent))
+		return repotest.Must[*Clone](t)(Bench(context.Background(), r, parent, base, agent))
 	}
 	first := bench(r)
 	if second := bench(r); second.dir == first.dir {
@@ -511,16 +515,16 @@ func TestBench(t *testing.T) {
 	if _, err := os.Stat(third.Tree() + "/old"); err == nil {
 		t.Error("what a killed process left is still there")
 	}
-	if s := repotest.Must[*Scratch](t)(other.Bench(context.Background(), parent, repotest.Must[OID](t)(other.Ref("refs/heads/main")), agent)); s.dir == place {
+	if s := repotest.Must[*Clone](t)(Bench(context.Background(), other, parent, repotest.Must[repo.OID](t)(other.Ref("refs/heads/main")), agent)); s.dir == place {
 		t.Error("another repository's place")
 	} else if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if n, err := SweepScratch(parent); n != 0 || err != nil {
+	if n, err := Sweep(parent); n != 0 || err != nil {
 		t.Errorf("swept %d that live, %v", n, err)
 	}
 	third.lock.Unlock() // as a kill does
-	if n, err := SweepScratch(parent); n != 1 || err != nil {
+	if n, err := Sweep(parent); n != 1 || err != nil {
 		t.Errorf("swept %d, %v", n, err)
 	}
 	if left, _ := filepath.Glob(parent + "/odd-*/*"); len(left) > 0 {

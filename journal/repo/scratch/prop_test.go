@@ -1,4 +1,4 @@
-package repo
+package scratch
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/journal/repo/repotest"
 )
 
@@ -31,15 +32,15 @@ func TestScratchEditsAreGits(t *testing.T) {
 		for n := rapid.IntRange(0, 4).Draw(rt, "acts"); n >= 0; n-- {
 			act(rt, filepath.Join(s.Tree(), rapid.SampledFrom(names).Draw(rt, "path")))
 		}
-		es, err := s.Edits(context.Background(), ScratchLimits())
+		es, err := s.Edits(context.Background(), DefaultLimits())
 		if err != nil {
 			rt.Fatal(err)
 		}
-		oid, err := r.MakeEdits(context.Background(), []OID{base}, es.Files, agent, "m")
+		oid, err := r.MakeEdits(context.Background(), []repo.OID{base}, es.Files, agent, "m")
 		if err != nil {
 			rt.Fatal(err)
 		}
-		want, err := shell(s.Tree(), `export GIT_DIR="`+beside+`" GIT_WORK_TREE="$PWD"; rm -f "$GIT_DIR/index"; git add -A -f && git write-tree`)
+		want, err := repotest.Shell(s.Tree(), `export GIT_DIR="`+beside+`" GIT_WORK_TREE="$PWD"; rm -f "$GIT_DIR/index"; git add -A -f && git write-tree`)
 		if err != nil {
 			rt.Fatal(want)
 		}

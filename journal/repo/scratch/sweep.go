@@ -1,4 +1,4 @@
-package repo
+package scratch
 
 import (
 	"errors"
@@ -19,9 +19,9 @@ const (
 	lockSuffix  = ".lock"
 )
 
-// SweepScratch removes the scratch repositories of killed processes below parent, and returns how many. One whose
+// Sweep removes the scratch repositories of killed processes below parent, and returns how many. One whose
 // lock is held is in use. One without a lock is left alone while a process with its number exists.
-func SweepScratch(parent string) (int, error) {
+func Sweep(parent string) (int, error) {
 	home := filepath.Join(parent, fmt.Sprintf("odd-%d", os.Getuid()))
 	if _, err := os.Lstat(home); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -50,7 +50,8 @@ func SweepScratch(parent string) (int, error) {
 
 // sweepDir removes one scratch directory unless its owner is alive.
 func sweepDir(dir string) (bool, error) {
-	if _, err := os.Lstat(dir + lockSuffix); err != nil && ownerLives(filepath.Base(dir)) {
+	pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), scratchName), "-")
+	if _, err := os.Lstat(dir + lockSuffix); err != nil && local.ProcessExists(pid) {
 		return false, nil
 	}
 	lock := flock.New(dir+lockSuffix, flock.SetPermissions(0o600))
@@ -68,10 +69,4 @@ func sweepDir(dir string) (bool, error) {
 		return false, err
 	}
 	return was, os.Remove(lock.Path())
-}
-
-// ownerLives reports whether the process in a scratch directory's name exists.
-func ownerLives(name string) bool {
-	pid, _, _ := strings.Cut(strings.TrimPrefix(name, scratchName), "-")
-	return local.ProcessExists(pid)
 }

@@ -1,4 +1,4 @@
-package repo
+package scratch
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
 )
@@ -38,7 +39,7 @@ type foundPath struct {
 }
 
 // listBase records every file, link and submodule of the base by its path.
-func (k *scratchScan) listBase(tree OID, at string) error {
+func (k *scratchScan) listBase(tree repo.OID, at string) error {
 	if err := k.ctx.Err(); err != nil {
 		return context.Cause(k.ctx)
 	}
@@ -228,7 +229,7 @@ func (k *scratchScan) compareFile(root *os.Root, p, name string, st fs.FileInfo,
 const askSize = 1 << 20
 
 // isSameBlob reports whether a file's bytes are the blob's; false if it cannot be read.
-func (k *scratchScan) isSameBlob(root *os.Root, name string, st fs.FileInfo, oid OID) (bool, error) {
+func (k *scratchScan) isSameBlob(root *os.Root, name string, st fs.FileInfo, oid repo.OID) (bool, error) {
 	if st.Size() > askSize {
 		if b, err := k.db.Blob(oid); err != nil || int64(len(b)) != st.Size() {
 			return false, err
