@@ -359,7 +359,7 @@ func (d *drain) checkWorkTree(ctx context.Context) error {
 	}
 	d.uncommitted = slices.ContainsFunc(dirty, func(name string) bool { return strings.HasPrefix(name, d.at.pathOf("governance")) })
 	if half := d.repo.Unmerged(ctx); len(half) > 0 {
-		return refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit, or run git merge --abort", half[0], countMore(half))
+		return refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit; git status says how to undo it instead", half[0], countMore(half))
 	}
 	for _, name := range dirty {
 		if dir, file := path.Split(name); dir == d.at.pathOf(board.Folder)+"/" && path.Ext(file) == ".md" && file != "index.md" {

@@ -96,7 +96,7 @@ func (c *checkout) writeScratch(ctx context.Context) error {
 		return err
 	}
 	if half := c.r.Unmerged(ctx); len(half) > 0 {
-		return fmt.Errorf("%s: %w: a merge is not finished; mend the conflict, git add it and git commit, or git merge --abort", filepath.Join(c.m.Root, half[0]), ErrInTheWay)
+		return fmt.Errorf("%s: %w: a merge is not finished; mend the conflict, git add it and git commit; git status says how to undo it instead", filepath.Join(c.m.Root, half[0]), ErrInTheWay)
 	}
 	return fmt.Errorf("%s: %w: the index does not take the change: %s; commit or unstage it first", c.m.Root, ErrInTheWay, gitComplaint(err))
 }

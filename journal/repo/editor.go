@@ -33,7 +33,7 @@ func Edit(ctx context.Context, argv []string, at Terminal) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir, c.Env, c.Stdin, c.Stdout, c.Stderr = at.Dir, at.Env, at.In, at.Out, at.Err
 	if err := c.Run(); err != nil {
-		return fmt.Errorf("editor %s: %w; nothing was done", argv[0], err)
+		return fmt.Errorf("the editor, %s: %w; nothing was done", argv[0], err)
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ func UndoVerb(env console.Env) *cli.Command {
 		"odd undo\n\n"+
 			"It commits the board as it was before, if the newest commit there is a\n"+
 			"person's command, such as odd task add, edit or ready, or odd drain resume.\n"+
-			"Approvals and gates stay; odd says why (exit 3). An undone rejection leaves\n"+
-			"odd log and its ledger; git log keeps both commits.\n\n"+
+			"Approvals and gates stay; odd says why (exit 3). odd log and git log go on\n"+
+			"showing what you took back.\n\n"+
 			verb.PersonNote,
 		verb.Do(env, runUndo), verb.YesFlag())
 }

@@ -165,7 +165,7 @@ var refusalTexts = [][]string{
 	{"undo", "The newest commit on the board is not one that odd undoes, such as an approval, a gate or a commit of an agent.", "The message says what to do instead; `git revert COMMIT` undoes what is no command of odd."},
 	{"unconfirmed", "Nobody confirmed the act at a terminal.", "Run it at a terminal and type what it asks for; without a terminal, sign commits and set [governance] require_signed."},
 	{"unknown-version", "The persona has no such version.", "`odd agent persona list` shows the versions."},
-	{"unmerged", "A merge is not finished.", "Resolve the conflict, `git add` the files and `git commit`; or `git merge --abort`."},
+	{"unmerged", "A merge is not finished.", "Resolve the conflict, `git add` the files and `git commit`; `git status` says how to undo it instead."},
 	{"unrecorded-money", "The session would cost money that no record shows.", "Leave --no-record out."},
 	{"unrelated", "The two commits have no common ancestor, so no change lies between them.", "Name two commits of one history."},
 	{"writes", "This gate may not change what was asked of it.", "`odd help gate` shows which gate does; the message names the key."},

@@ -389,7 +389,7 @@ func halfMerged(b workspace.Bundle, conflicts []string) []okf.Problem {
 	}
 	files := disk.Dir(b.Root)
 	add := func(file string, certain bool) {
-		p := &okf.Problem{Code: conflictCode, Severity: okf.Error, Line: 1, Message: "a merge is not finished", Hint: "mend the conflict, git add it and git commit, or git merge --abort"}
+		p := &okf.Problem{Code: conflictCode, Severity: okf.Error, Line: 1, Message: "a merge is not finished", Hint: "mend the conflict, git add it and git commit; git status says how to undo it instead"}
 		_ = files.ReadMany([]string{file}, func(_ string, text []byte) error { // no link, no pipe, nothing too large
 			if marked := okf.Conflict(text); marked != nil {
 				p, certain = marked, true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/cmd/internal/workspace"
@@ -14,7 +15,16 @@ import (
 // EditText returns b as the person's editor leaves it, in a file of that name. The editor is the one
 // that git takes, as words and never a shell's text, and it has the terminal itself.
 func EditText(ctx context.Context, v *workspace.Board, name string, b []byte) ([]byte, error) {
-	words, err := v.Repo.Editor(ctx, v.Env.Environ)
+	at := repo.Terminal{Dir: v.Env.Dir, Env: v.Env.Environ, In: v.Env.Stdin, Out: v.Env.Stdout, Err: v.Env.Stderr}
+	if tty, err := v.Env.TTY(); err == nil {
+		defer tty.Close()
+		if f, ok := tty.(*os.File); ok {
+			at.In, at.Out, at.Err = f, f, f
+		}
+	} else { // git names no editor that needs a terminal
+		at.Env = slices.DeleteFunc(slices.Clone(at.Env), func(s string) bool { return strings.HasPrefix(s, "TERM=") })
+	}
+	words, err := v.Repo.Editor(ctx, at.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -31,13 +41,6 @@ func EditText(ctx context.Context, v *workspace.Board, name string, b []byte) ([
 	if err := os.WriteFile(name, b, 0o600); err != nil {
 		return nil, err
 	}
-	at := repo.Terminal{Dir: v.Env.Dir, Env: v.Env.Environ, In: v.Env.Stdin, Out: v.Env.Stdout, Err: v.Env.Stderr}
-	if tty, err := v.Env.TTY(); err == nil {
-		defer tty.Close()
-		if f, ok := tty.(*os.File); ok {
-			at.In, at.Out, at.Err = f, f, f
-		}
-	}
 	if err = repo.Edit(ctx, append(editor, name), at); err != nil {
 		return nil, err
 	}
@@ -45,4 +48,4 @@ func EditText(ctx context.Context, v *workspace.Board, name string, b []byte) ([
 }
 
 // ErrNoEditor is EditText's where git has no editor for the terminal.
-var ErrNoEditor = errors.New("git has no editor for this terminal; set EDITOR")
+var ErrNoEditor = errors.New("git has no editor here; set EDITOR, or run this at a terminal")

@@ -99,7 +99,7 @@ func CheckWorkTree(ctx context.Context, v *workspace.Board, act string, paths []
 		return err
 	}
 	if half := v.Repo.Unmerged(ctx); len(half) > 0 {
-		return verb.Refuse("unmerged", "%s: a git merge is not finished: resolve the conflict in %s, then git add and git commit; or git merge --abort", act, console.FirstOf(half))
+		return verb.Refuse("unmerged", "%s: a git merge is not finished: resolve the conflict in %s, then git add and git commit; git status says how to undo it instead", act, console.FirstOf(half))
 	}
 	dirty, err := v.Repo.Dirty(ctx, paths...)
 	if err == nil && len(dirty) > 0 {

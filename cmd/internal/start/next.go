@@ -60,7 +60,7 @@ func (c cloneState) nextOfMerge() string {
 	if len(c.unmerged) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("a git merge is not finished: resolve the conflict in %s, then git add and git commit; or git merge --abort", console.FirstOf(c.unmerged))
+	return fmt.Sprintf("a git merge is not finished: resolve the conflict in %s, then git add and git commit; git status says how to undo it instead", console.FirstOf(c.unmerged))
 }
 
 // nextAct returns what a person does next, the first of: finish a merge, lift a pause, answer

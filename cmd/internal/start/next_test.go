@@ -52,7 +52,7 @@ func TestTheNextHumanAct(t *testing.T) {
 		{"ready tasks", with(board.Backlog, board.Ready), off, overview.SlowLoop{}, false, cloneState{}, "odd drain works on the ready tasks"},
 		{"a ready task that is refused", firstTasks{First: with(board.Ready).First, refused: "it has no role"}, off, overview.SlowLoop{}, false, cloneState{}, "odd drain would refuse t: it has no role"},
 		{"nothing", with(board.Done), off, overview.SlowLoop{}, false, cloneState{}, `odd task add "TITLE" adds the next task`},
-		{"a merge is before all", with(board.Review), expired, alarm, true, merging, "a git merge is not finished: resolve the conflict in a.md, then git add and git commit; or git merge --abort"},
+		{"a merge is before all", with(board.Review), expired, alarm, true, merging, "a git merge is not finished: resolve the conflict in a.md, then git add and git commit; git status says how to undo it instead"},
 		{"edits are before a drain", with(board.Ready), off, overview.SlowLoop{}, false, dirty, "git add and git commit a.md and 1 more; then odd drain works on the ready tasks"},
 		{"edits are in nobody's way", with(board.Backlog), off, overview.SlowLoop{}, false, dirty, "odd task ready t marks it ready, so that odd drain works on it"},
 		{"a killed run", held, off, overview.SlowLoop{}, false, cloneState{killed: []string{"run-1"}}, "odd drain frees t, whose run was killed, and works on the ready tasks"},

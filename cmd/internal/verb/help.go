@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -31,6 +32,9 @@ func UnknownVerb(a *cli.App, name string, cmds []*cli.Command, behind string) er
 	}
 	if same := verbsNamed(a.Commands, "", name); len(same) == 1 {
 		return Usage("%s; did you mean odd %s?", text, same[0])
+	}
+	if _, err := strconv.Atoi(name); err == nil && behind == "drain" {
+		return Usage("%s; to run %s tasks: odd drain --max-tasks %[2]s", text, name)
 	}
 	if behind == "drain" {
 		return Usage("%s; to run one task: odd drain --task %s", text, name)
