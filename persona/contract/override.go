@@ -42,8 +42,7 @@ func (r *resolver) readModes(asked []Mode) []Mode {
 	for _, word := range asked {
 		m, err := parseMode(string(word))
 		if err != nil {
-			r.add(unknownRefusal(err))
-			continue
+			r.add(unknownRefusal(err)) // m is "", which no row has
 		}
 		given[m] = true
 	}

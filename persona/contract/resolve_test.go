@@ -383,6 +383,35 @@ func TestResolveLegal(t *testing.T) {
 	}
 }
 
+// TestOverrideAndBound: an override lifts the bound of a role that may write the bounding
+// document itself, and only that.
+func TestOverrideAndBound(t *testing.T) {
+	t.Parallel()
+	const lifted = "override: what it may change is bounded by no "
+	for _, c := range []struct {
+		role  Role
+		modes []Mode
+		bound string
+		note  string // "" for none
+	}{
+		{Builder, []Mode{Planning, Execution}, "", lifted + "plan"},
+		{Builder, []Mode{Execution, Validation}, "plan", ""},
+		{Resolver, []Mode{Validation, Resolution}, "", lifted + "findings"},
+		{Validator, []Mode{Execution, Validation}, "", ""},
+	} {
+		got, no := Resolve(Call{Role: c.role, Artifact: "a.md", Handoffs: handed(c.role), Override: &Override{c.modes, "production incident, a working patch is needed within thirty minutes", []string{"r"}}}, World{})
+		note := ""
+		for _, n := range got.Notes {
+			if strings.HasPrefix(n, lifted) {
+				note = n
+			}
+		}
+		if got.Bound != c.bound || note != c.note {
+			t.Errorf("%s under %v: bound %q and note %q, want %q and %q (%v)", c.role, c.modes, got.Bound, note, c.bound, c.note, no)
+		}
+	}
+}
+
 // TestCustomRoleInAMode: what the mode forbids, no composed role has.
 func TestCustomRoleInAMode(t *testing.T) {
 	t.Parallel()

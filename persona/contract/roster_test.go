@@ -288,7 +288,7 @@ func TestInheritance(t *testing.T) {
 	if got := p.Surfaces[Audit]; got.Density != "high" || got.MaxTokens != 9 || got.MaxEmissions != 1 || p.Surfaces[Mentorship].Density != "low" || p.Surfaces[Mentorship].Narrative == nil {
 		t.Errorf("surfaces %+v", p.Surfaces)
 	}
-	if p.BrandDiscipline != "" || len(p.KnowledgeBases) != 1 || len(p.Glyphs.Signature) != 1 || len(p.Glyphs.Palettes) != 1 {
+	if p.BrandDiscipline != "" || len(p.KnowledgeBases) != 1 || len(p.Glyphs.Signature) != 1 || !slices.Equal(p.Glyphs.Palettes["river"], []string{"🌊"}) {
 		t.Errorf("profile %+v", p)
 	}
 	if p.Roles != nil || p.Operational != nil {

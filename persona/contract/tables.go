@@ -171,7 +171,7 @@ const (
 )
 
 // combination is canon's verdict on several dimensions together. An empty dimension matches
-// any value; Unbound matches only roles without a mode.
+// any value.
 type combination struct {
 	Name       string
 	Verdict    Verdict
@@ -179,14 +179,13 @@ type combination struct {
 	Role       Role
 	Surface    Surface
 	Engagement Engagement
-	Unbound    bool
 	Why        string
 }
 
 // matches reports whether the rule applies to a session with these dimensions.
 func (c combination) matches(m Mode, r Role, s Surface, e Engagement) bool {
 	return (c.Mode == "" || c.Mode == m) && (c.Role == "" || c.Role == r) && (c.Surface == "" || c.Surface == s) &&
-		(c.Engagement == "" || c.Engagement == e) && (!c.Unbound || m == "")
+		(c.Engagement == "" || c.Engagement == e)
 }
 
 // namedCombinations lists canon's rare and well-trodden combinations. Resolve refuses those that
@@ -199,14 +198,14 @@ func namedCombinations() []combination {
 		{Name: "exploration by an agent", Verdict: Rare, Mode: Exploration, Engagement: Agent, Why: "exploration usually talks"},
 
 		{Name: "audit gate", Verdict: WellTrodden, Mode: Validation, Role: Validator, Surface: Audit, Engagement: Agent, Why: "one reviewer, one artifact, findings"},
-		{Name: "observer on a stream", Verdict: WellTrodden, Role: Observer, Surface: RealTimeStream, Engagement: Agent, Unbound: true, Why: "a guide that comments"},
-		{Name: "observer in a chat", Verdict: WellTrodden, Role: Observer, Surface: SidebarChat, Engagement: Assistant, Unbound: true, Why: "a guide that answers"},
-		{Name: "observer as mentor", Verdict: WellTrodden, Role: Observer, Surface: Mentorship, Engagement: Assistant, Unbound: true, Why: "a guide that explains"},
+		{Name: "observer on a stream", Verdict: WellTrodden, Role: Observer, Surface: RealTimeStream, Engagement: Agent, Why: "a guide that comments"},
+		{Name: "observer in a chat", Verdict: WellTrodden, Role: Observer, Surface: SidebarChat, Engagement: Assistant, Why: "a guide that answers"},
+		{Name: "observer as mentor", Verdict: WellTrodden, Role: Observer, Surface: Mentorship, Engagement: Assistant, Why: "a guide that explains"},
 		{Name: "docs writer", Verdict: WellTrodden, Mode: Execution, Role: Builder, Surface: CodeOutput, Why: "builds documents, with somebody or alone"},
 		{Name: "planning helper", Verdict: WellTrodden, Mode: Planning, Role: Planner, Surface: Conversational, Engagement: Assistant, Why: "plans with somebody"},
 		{Name: "research scout", Verdict: WellTrodden, Mode: Exploration, Role: Explorer, Surface: SynthesisLedger, Engagement: Agent, Why: "explores alone and writes the ledger"},
 		{Name: "release resolver", Verdict: WellTrodden, Mode: Resolution, Role: Resolver, Surface: CodeOutput, Engagement: Agent, Why: "repairs what a validator found"},
-		{Name: "governance author", Verdict: WellTrodden, Role: General, Surface: Conversational, Engagement: Assistant, Unbound: true, Why: "modes collapsed on purpose, with a person"},
+		{Name: "governance author", Verdict: WellTrodden, Role: General, Surface: Conversational, Engagement: Assistant, Why: "modes collapsed on purpose, with a person"},
 	}
 }
 
