@@ -57,6 +57,7 @@ var below = map[string][]string{
 	"journal/repo/local":          {"journal/repo/mmap"},
 	"journal/repo/mmap":           {},
 	"journal/repo/object":         {"journal/repo/gitcmd", "journal/repo/mmap"},
+	"journal/repo/ref":            {"journal/repo/gitcmd", "journal/repo/local", "journal/repo/object"},
 	"journal/repo/repotest":       {},
 	"journal/repo/scratch":        {"journal/repo", "journal/repo/gitcmd", "journal/repo/local", "journal/repo/object"},
 	"reconcile":                   {"okf"},
@@ -120,7 +121,7 @@ func verbs(others ...string) []string {
 // only says who alone may import a package from elsewhere.
 var only = map[string][]string{
 	"github.com/go-git/go-git/v5":                {"journal/repo", "journal/repo/object"},
-	"os/exec":                                    {"journal/repo", "journal/repo/gitcmd", "journal/repo/object", "journal/repo/repotest", "persona/session/cage"},
+	"os/exec":                                    {"journal/repo", "journal/repo/gitcmd", "journal/repo/object", "journal/repo/ref", "journal/repo/repotest", "persona/session/cage"},
 	"github.com/urfave/cli/v2":                   {"cmd", "cmd/internal/*"},
 	"github.com/google/go-cmp":                   {"journal/repo/repotest"},
 	"github.com/rogpeppe/go-internal/testscript": {},

@@ -25,7 +25,7 @@ func BenchmarkMakeAndMove(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		next, err := r.Make(ctx, []OID{at}, changes("k/00/0000.md", fmt.Sprint(i)), agent, "m")
 		if err == nil {
-			err = r.Move(ctx, RefUpdate{"refs/heads/main", at, next})
+			err = r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: at, New: next})
 		}
 		if err != nil {
 			b.Fatal(err)

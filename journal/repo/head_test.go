@@ -19,7 +19,7 @@ func TestMoveLooksAtHeadUnderTheLock(t *testing.T) {
 		}
 		return nil
 	}
-	err := r.Move(t.Context(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+	err := r.Move(t.Context(), RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, r, base)})
 	repotest.Eq(t, "busy", errors.Is(err, ErrBusy), true)
 	repotest.Eq(t, "what is theirs", person(t, r.root), before)
 	quiet(t, r)
@@ -40,7 +40,7 @@ func TestMoveFollowsAnotherName(t *testing.T) {
 				}
 				return nil
 			}
-			if err := r.Move(t.Context(), RefUpdate{ref, base, claim(t, r, base)}); (err != nil) != (killed != "") {
+			if err := r.Move(t.Context(), RefUpdate{Name: ref, Old: base, New: claim(t, r, base)}); (err != nil) != (killed != "") {
 				t.Fatal(err)
 			}
 			repotest.Must[[]string](t)(open(t, r.root).Recover(t.Context()))

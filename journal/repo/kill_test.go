@@ -37,7 +37,7 @@ func moveInChild(dir string) int {
 	}
 	base, _ := r.Ref("refs/heads/main")
 	next, _ := r.Ref("refs/odd/next")
-	if err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, next}); err != nil {
+	if err := r.Move(context.Background(), RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
 		fmt.Println(err)
 		return 1
 	}
@@ -112,7 +112,7 @@ func TestMoveRace(t *testing.T) {
 			mine := open(t, r.Root())
 			next, err := mine.Make(ctx, []OID{base}, changes("k/task.md", fmt.Sprint(i)), agent, "m")
 			if err == nil {
-				err = mine.Move(ctx, RefUpdate{"refs/heads/main", base, next})
+				err = mine.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next})
 			}
 			mu.Lock()
 			defer mu.Unlock()

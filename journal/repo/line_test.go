@@ -22,7 +22,7 @@ func TestTheBranchMovesLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	also := make([]RefUpdate, 2, 8)
-	also[0], also[1] = RefUpdate{"refs/odd/run/a", "", base}, RefUpdate{"refs/heads/odd/review/a.1", "", next}
+	also[0], also[1] = RefUpdate{Name: "refs/odd/run/a", Old: "", New: base}, RefUpdate{Name: "refs/heads/odd/review/a.1", Old: "", New: next}
 	l := &Line{Repo: r, Ref: "refs/heads/main"}
 	if err := l.Land(context.Background(), base, next, also...); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/odd-cli/odd/journal/repo/local"
+	"github.com/odd-cli/odd/journal/repo/ref"
 )
 
 // marker records that refs are about to move, and which checkout follows one of them, if any. It is written to
@@ -174,14 +175,14 @@ func (r *Repo) dropRefLocks(m marker) error {
 	moves := map[string]bool{}
 	for name, to := range m.Also {
 		deletes = deletes || to == ""
-		moves[r.resolveName(name)] = true
+		moves[r.ResolveName(name)] = true
 		err = errors.Join(err, drop(filepath.Join(r.common, filepath.FromSlash(name)+".lock"), string(to)))
 	}
 	if m.Ref != "" {
-		moves[r.resolveName(m.Ref)] = true
+		moves[r.ResolveName(m.Ref)] = true
 		err = errors.Join(err, drop(filepath.Join(r.common, filepath.FromSlash(m.Ref)+".lock"), string(m.New)))
 	}
-	if moves[r.resolveName(readSymbolicRef(filepath.Join(m.Home, "HEAD")))] {
+	if moves[r.ResolveName(ref.ReadSymbolicRef(filepath.Join(m.Home, "HEAD")))] {
 		err = errors.Join(err, drop(filepath.Join(m.Home, "HEAD.lock"), string(m.New)))
 	}
 	for _, dir := range []string{r.common, m.Home} { // a reftable has one lock for all refs of a work tree

@@ -12,6 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
 	"github.com/odd-cli/odd/journal/repo/local"
+	"github.com/odd-cli/odd/journal/repo/ref"
 )
 
 // Move is Update for refs that may be checked out. Every work tree whose HEAD is a moved ref is updated under its
@@ -27,7 +28,7 @@ func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
 
 // withMoveLock runs f, which moves refs, under the lock for moves, after it has recovered what a killed move left.
 func (r *Repo) withMoveLock(ctx context.Context, us []RefUpdate, f func(context.Context, []RefUpdate) error) error {
-	if _, err := formatTransaction(us); err != nil || len(us) == 0 {
+	if _, err := ref.Format(us); err != nil || len(us) == 0 {
 		return err
 	}
 	lock, err := r.lockSync(ctx, moveWait)
@@ -61,13 +62,20 @@ func (r *Repo) moveRefs(ctx context.Context, us []RefUpdate) error {
 		return undoAll(cs, err)
 	}
 	for _, c := range cs { // those whose ref did move are brought along all the same
-		if now, _ := r.refs.resolve(c.m.Ref); now != c.m.New {
+		if now, _ := r.Ref(c.m.Ref); now != c.m.New {
 			err = errors.Join(err, c.undo())
 		} else if cerr := r.completeAll(context.WithoutCancel(ctx), []*checkout{c}); cerr != nil {
 			err = errors.Join(err, cerr)
 		}
 	}
 	return err
+}
+
+// Update moves refs in one transaction, all or nothing, without touching a checkout. ErrMoved means that a ref was
+// not at its Old. A branch that is checked out anywhere must go through Move. ErrBusy means that another odd's move
+// takes too long.
+func (r *Repo) Update(ctx context.Context, us ...RefUpdate) error {
+	return r.withMoveLock(ctx, us, r.updateRefs)
 }
 
 // updateRefs moves refs that no work tree shows.
@@ -87,8 +95,8 @@ func (r *Repo) updateRefs(ctx context.Context, us []RefUpdate) error {
 // one for those that are left, because git's transactions are atomic only if nothing fails after the locks are
 // taken. With an error, moved says whether some refs moved.
 func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved bool, err error) {
-	if err = r.runTransaction(ctx, us); !gitcmd.Faulty(err) {
-		if killed := (*killedError)(nil); errors.As(err, &killed) {
+	if err = r.Transact(ctx, us); !gitcmd.Faulty(err) {
+		if killed := (*ref.KilledError)(nil); errors.As(err, &killed) {
 			err = errors.Join(err, r.dropRefLocks(m))
 		}
 		return false, err
@@ -100,7 +108,7 @@ func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved b
 	case len(left) == len(us):
 		return false, err
 	}
-	if r.runTransaction(context.WithoutCancel(ctx), left) == nil {
+	if r.Transact(context.WithoutCancel(ctx), left) == nil {
 		return true, nil
 	}
 	return true, err
@@ -171,7 +179,7 @@ func undoAll(cs []*checkout, why error) error {
 // reported.
 func (r *Repo) areAllMoved(us []RefUpdate) bool {
 	for _, u := range us {
-		if now, err := r.refs.resolve(u.Name); err != nil && !errors.Is(err, ErrNoRef) || now != u.New {
+		if now, err := r.Ref(u.Name); err != nil && !errors.Is(err, ErrNoRef) || now != u.New {
 			return false
 		}
 	}

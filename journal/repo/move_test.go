@@ -62,7 +62,7 @@ func TestMoveKeepsEdits(t *testing.T) {
 	r, base := board(t)
 	before := person(t, r.Root())
 	next := claim(t, r, base)
-	if err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, next}); err != nil {
+	if err := r.Move(context.Background(), RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
 		t.Fatal(err)
 	}
 	repotest.Eq(t, "the person's own work", person(t, r.Root()), before)
@@ -122,7 +122,7 @@ func TestMoveInTheWay(t *testing.T) {
 			tc.do(t, r.Root())
 			base := repotest.Must[OID](t)(r.Ref("refs/heads/main"))
 			before := person(t, r.Root())
-			err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+			err := r.Move(context.Background(), RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, r, base)})
 			if !errors.Is(err, ErrInTheWay) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q in the way", err, tc.want)
 			}
@@ -139,7 +139,7 @@ func TestMoveBusyAndMoved(t *testing.T) {
 	r, base := board(t)
 	next := claim(t, r, base)
 	repotest.Write(t, r.Root(), ".git/index.lock", "")
-	if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); !errors.Is(err, ErrBusy) {
+	if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next}); !errors.Is(err, ErrBusy) {
 		t.Errorf("foreign index.lock: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(r.Root(), ".git/index.lock")); err != nil {
@@ -148,7 +148,7 @@ func TestMoveBusyAndMoved(t *testing.T) {
 	os.Remove(filepath.Join(r.Root(), ".git/index.lock"))
 	before := person(t, r.Root())
 	other := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, nil, agent, "other"))
-	if err := r.Move(ctx, RefUpdate{"refs/heads/main", other, next}); !errors.Is(err, ErrMoved) {
+	if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: other, New: next}); !errors.Is(err, ErrMoved) {
 		t.Errorf("stale old: %v", err)
 	}
 	repotest.Eq(t, "work", person(t, r.Root()), before)
@@ -168,7 +168,7 @@ func TestMoveElsewhere(t *testing.T) {
 	os.RemoveAll(wt + "/removed")
 	repotest.Write(t, wt+"/board", "k/note", "mine\n")
 	next := claim(t, r, base)
-	if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}, RefUpdate{"refs/odd/run/x", "", base}); err != nil {
+	if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next}, RefUpdate{Name: "refs/odd/run/x", Old: "", New: base}); err != nil {
 		t.Fatal(err)
 	}
 	repotest.Eq(t, "board", repotest.Git(t, wt+"/board", "status", "--porcelain"), "?? k/note")
@@ -179,11 +179,11 @@ func TestMoveElsewhere(t *testing.T) {
 	// One checkout in the way stops all of them.
 	repotest.Write(t, wt+"/again", "k/task.md", "mine\n")
 	third := repotest.Must[OID](t)(r.Make(ctx, []OID{next}, changes("k/task.md", "done"), agent, "m"))
-	if err := open(t, wt+"/board").Move(ctx, RefUpdate{"refs/heads/main", next, third}); !errors.Is(err, ErrInTheWay) {
+	if err := open(t, wt+"/board").Move(ctx, RefUpdate{Name: "refs/heads/main", Old: next, New: third}); !errors.Is(err, ErrInTheWay) {
 		t.Errorf("second checkout dirty: %v", err)
 	}
 	repotest.Eq(t, "board stays", repotest.Git(t, wt+"/board", "status", "--porcelain"), "?? k/note")
-	if err := r.Move(ctx, RefUpdate{"refs/heads/main", next, ""}); !errors.Is(err, ErrInTheWay) {
+	if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: next, New: ""}); !errors.Is(err, ErrInTheWay) {
 		t.Errorf("delete of a checked out branch: %v", err)
 	}
 }
@@ -197,7 +197,7 @@ func TestMoveOddRepositories(t *testing.T) {
 		bare := t.TempDir()
 		repotest.Git(t, bare, "clone", "-q", "--bare", src.Root(), ".")
 		r := open(t, bare)
-		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)}); err != nil {
+		if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, r, base)}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -206,7 +206,7 @@ func TestMoveOddRepositories(t *testing.T) {
 		r := repotest.Must[*Repo](t)(Init(ctx, t.TempDir(), os.Environ()))
 		repotest.Write(t, r.Root(), "mine", "m\n")
 		first := repotest.Must[OID](t)(r.Make(ctx, nil, changes("a/b.md", "b\n"), agent, "first"))
-		if err := r.Move(ctx, RefUpdate{"refs/heads/main", "", first}); err != nil {
+		if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: "", New: first}); err != nil {
 			t.Fatal(err)
 		}
 		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "?? mine")
@@ -217,7 +217,7 @@ func TestMoveOddRepositories(t *testing.T) {
 		repotest.Git(t, r.Root(), "sparse-checkout", "set", "--cone", "in")
 		r = open(t, r.Root())
 		next := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, Changes{"k/task.md": []byte("z\n"), "k/old.md": nil, "in/b": []byte("b\n")}, agent, "m"))
-		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
+		if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
 			t.Fatal(err)
 		}
 		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
@@ -231,13 +231,13 @@ func TestMoveOddRepositories(t *testing.T) {
 		repotest.Git(t, r.Root(), "rm", "-q", "--cached", "-r", ".")
 		repotest.Git(t, r.Root(), "reset", "-q", "--hard")
 		base := repotest.Must[OID](t)(r.Ref("HEAD"))
-		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)}); err != nil {
+		if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, r, base)}); err != nil {
 			t.Fatal(err)
 		}
 		repotest.Eq(t, "bytes", string(repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "state: in_progress\r\n")
 		now := repotest.Must[OID](t)(r.Ref("HEAD"))
 		repotest.Write(t, r.Root(), "k/task.md", "mine\r\n")
-		err := r.Move(ctx, RefUpdate{"refs/heads/main", now, repotest.Must[OID](t)(r.Make(ctx, []OID{now}, changes("k/task.md", "z\n"), agent, "m"))})
+		err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: now, New: repotest.Must[OID](t)(r.Make(ctx, []OID{now}, changes("k/task.md", "z\n"), agent, "m"))})
 		if !errors.Is(err, ErrInTheWay) {
 			t.Errorf("an edit behind a filter: %v", err)
 		}
@@ -249,7 +249,7 @@ func TestMoveOddRepositories(t *testing.T) {
 		r, base := fresh(t, "k/task.md", "a\nb\n", "k/old.md", "y\n", "k/n.txt", "1\n")
 		repotest.Write(t, r.Root(), "k/.gitattributes", "*.md eol=crlf\n", ".gitattributes", "*.txt eol=crlf\n")
 		next := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, changes("k/task.md", "z\n", "k/n.txt", "2\n"), agent, "m"))
-		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
+		if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
 			t.Fatal(err)
 		}
 		repotest.Eq(t, "nearest", string(repotest.Must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "z\r\n")
@@ -272,11 +272,11 @@ func TestMoveOddRepositories(t *testing.T) {
 		repotest.Git(t, r.Root(), "commit", "-q", "-m", "side")
 		next := repotest.Must[OID](t)(r.Ref("HEAD"))
 		repotest.Git(t, r.Root(), "checkout", "-q", "main")
-		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
+		if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
 			t.Fatal(err)
 		}
 		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
-		if err := r.Move(ctx, RefUpdate{"refs/heads/main", next, base}); err != nil {
+		if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: next, New: base}); err != nil {
 			t.Fatal(err)
 		}
 		repotest.Eq(t, "status after the way back", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
@@ -286,7 +286,7 @@ func TestMoveOddRepositories(t *testing.T) {
 		r, base := fresh(t, "a/x", "1\n", "a/y", "2\n", "b", "3\n")
 		next := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, Changes{"a/x": nil, "a/y": nil, "b": nil, "b/z": []byte("4\n")}, agent, "m"))
 		next = repotest.Must[OID](t)(r.Make(ctx, []OID{next}, changes("a", "5\n"), agent, "m"))
-		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
+		if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
 			t.Fatal(err)
 		}
 		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
@@ -295,7 +295,7 @@ func TestMoveOddRepositories(t *testing.T) {
 		t.Parallel()
 		r, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n")
 		repotest.Git(t, r.Root(), "update-index", "--split-index")
-		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)}); err != nil {
+		if err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, r, base)}); err != nil {
 			t.Fatal(err)
 		}
 		repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
@@ -328,7 +328,7 @@ func killedAt(t *testing.T, step string) {
 		}
 		return nil
 	}
-	err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next})
+	err := r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next})
 	if !errors.Is(err, errStopped) || !reached {
 		t.Fatalf("step %q: %v", step, err)
 	}
@@ -341,7 +341,7 @@ func killedAt(t *testing.T, step string) {
 	// Whatever the outcome, the next Move is an ordinary one.
 	now := repotest.Must[OID](t)(again.Ref("HEAD"))
 	if now == base {
-		if err := again.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
+		if err := again.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -359,7 +359,7 @@ func TestRecoverKeepsWhatAPersonWrote(t *testing.T) {
 		}
 		return nil
 	}
-	r.Move(ctx, RefUpdate{"refs/heads/main", base, next})
+	r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next})
 	// git cannot commit now, by our lock, but an editor can write.
 	repotest.Write(t, r.Root(), "k/task.md", "mine\n", "k/old.md", "mine too\n")
 	if out, err := repotest.TryGit(r.Root(), "commit", "-qam", "x"); err == nil || !strings.Contains(out, "index.lock") {
@@ -383,7 +383,7 @@ func TestRecoverLeavesForeignLocks(t *testing.T) {
 		}
 		return nil
 	}
-	r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+	r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, r, base)})
 	// A person followed git's advice, removed our lock, and works.
 	repotest.Write(t, r.Root(), ".git/index.lock", "")
 	if _, err := open(t, r.Root()).Recover(ctx); !errors.Is(err, ErrBusy) {
@@ -406,7 +406,7 @@ func TestRecoverRefLocks(t *testing.T) {
 		}
 		return nil
 	}
-	r.Move(ctx, RefUpdate{"refs/heads/main", base, next})
+	r.Move(ctx, RefUpdate{Name: "refs/heads/main", Old: base, New: next})
 	repotest.Write(t, r.Root(), ".git/refs/heads/main.lock", string(next)+"\n", ".git/HEAD.lock", "", ".git/refs/heads/other.lock", "", ".git/reftable/tables.list.lock", "")
 	repotest.Must[[]string](t)(open(t, r.Root()).Recover(ctx))
 	if _, err := os.Stat(filepath.Join(r.CommonDir(), "reftable/tables.list.lock")); err == nil {
@@ -425,7 +425,7 @@ func TestMoveRefusedByAHook(t *testing.T) {
 	r, base := board(t)
 	before := person(t, r.Root())
 	hook(t, r.Root()+"/.git/hooks", "reference-transaction", "test $1 != prepared || { echo not today >&2; exit 1; }\n")
-	err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+	err := r.Move(context.Background(), RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, r, base)})
 	if err == nil || !strings.Contains(err.Error(), "hook") {
 		t.Errorf("hook: %v", err)
 	}
@@ -442,7 +442,7 @@ func TestMoveIntoReadOnly(t *testing.T) {
 	k := filepath.Join(r.Root(), "k")
 	os.Chmod(k, 0o555)
 	defer os.Chmod(k, 0o755)
-	err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+	err := r.Move(context.Background(), RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, r, base)})
 	if !errors.Is(err, ErrInTheWay) || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("read-only folder: %v", err)
 	}
@@ -483,9 +483,9 @@ func TestRecoverLocksOfATransaction(t *testing.T) {
 		r, base := board(t)
 		repotest.Git(t, r.Root(), "branch", "gone", string(base))
 		repotest.Git(t, r.Root(), "pack-refs", "--all")
-		us := []RefUpdate{{"refs/odd/base/run-1", "", base}, {"refs/heads/gone", base, ""}}
+		us := []RefUpdate{{Name: "refs/odd/base/run-1", Old: "", New: base}, {Name: "refs/heads/gone", Old: base, New: ""}}
 		if shown {
-			us = append(us, RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+			us = append(us, RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, r, base)})
 		}
 		r.step = func(s string) error {
 			if s == "marked" {
@@ -528,8 +528,8 @@ func TestRecoverLeavesPackedRefsOfOthers(t *testing.T) {
 		u     RefUpdate
 		later time.Duration
 	}{
-		"another moment":    {RefUpdate{"refs/heads/gone", base, ""}, time.Hour},
-		"nothing to delete": {RefUpdate{"refs/odd/base/run-1", "", base}, 0},
+		"another moment":    {RefUpdate{Name: "refs/heads/gone", Old: base, New: ""}, time.Hour},
+		"nothing to delete": {RefUpdate{Name: "refs/odd/base/run-1", Old: "", New: base}, 0},
 	} {
 		r.step = func(string) error { return errStopped }
 		r.Update(t.Context(), c.u)
@@ -560,7 +560,7 @@ func TestUpdateCalledOff(t *testing.T) {
 	hook(t, r.Root()+"/.git/hooks", "reference-transaction", "test $1 = prepared || exit 0\necho >"+up+"\nread x <"+up+"2\n")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- r.Update(ctx, RefUpdate{"refs/odd/base/run-1", "", base}) }()
+	go func() { ended <- r.Update(ctx, RefUpdate{Name: "refs/odd/base/run-1", Old: "", New: base}) }()
 	repotest.Must[[]byte](t)(os.ReadFile(up))
 	if _, err := os.Stat(filepath.Join(r.CommonDir(), "refs/odd/base/run-1.lock")); err != nil {
 		t.Fatal("git holds no lock: ", err)
@@ -594,7 +594,7 @@ func TestMarkersAreReadByOthers(t *testing.T) {
 		}
 		return nil
 	}
-	r.Update(t.Context(), RefUpdate{"refs/odd/base/run-1", "", base})
+	r.Update(t.Context(), RefUpdate{Name: "refs/odd/base/run-1", Old: "", New: base})
 	for _, name := range local.Glob(r.OddPath("sync"), "*") {
 		if st := repotest.Must[os.FileInfo](t)(os.Stat(name)); st.Mode().Perm()&0o060 != 0o060 {
 			t.Errorf("%s: %s", name, st.Mode())
@@ -615,7 +615,7 @@ func TestRecoverBeforeAnUnreadableLock(t *testing.T) {
 		}
 		return nil
 	}
-	r.Move(t.Context(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+	r.Move(t.Context(), RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, r, base)})
 	r.step = nil
 	lock := filepath.Join(r.CommonDir(), "index.lock")
 	if err := os.Mkdir(lock, 0o700); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
 	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
+	"github.com/odd-cli/odd/journal/repo/ref"
 )
 
 // Open finds the repository that dir is in, walking up; ErrNotRepo if there is none.
@@ -44,7 +45,6 @@ func Open(dir string, environ []string) (*Repo, error) {
 	if err := r.checkTrusted(); err != nil {
 		return nil, err
 	}
-	r.updates = &refUpdater{run: r.git}
 	return r, r.openStore()
 }
 
@@ -188,12 +188,10 @@ func (r *Repo) openStore() error {
 	if to, err := os.Readlink(head); err == nil {
 		return fmt.Errorf("%s: is a symbolic link, which odd does not follow; run git -c core.preferSymlinkRefs=false symbolic-ref HEAD %s", head, to)
 	}
-	r.Dir = local.New(r.common)
-	r.DB, r.refs = object.New(r.git, r.gitDir), refs{run: r.git}
+	r.Dir, r.DB, r.Store = local.New(r.common), object.New(r.git, r.gitDir), ref.New(r.git, r.gitDir, r.common, !r.extended)
 	if r.extended {
 		return nil
 	}
-	r.refs = refs{run: r.git, head: head, packed: &packedRefs{dir: r.common}}
 	if dirs, err := object.Dirs(r.common); err == nil { // else git tells what is wrong
 		r.ReadPacks(dirs, r.mayWriteObjects)
 	}

@@ -42,14 +42,3 @@ func TestPackedRefs(t *testing.T) {
 		at(name, base)
 	}
 }
-
-func FuzzPackedRefs(f *testing.F) {
-	f.Add("# pack-refs with: peeled fully-peeled sorted \n1234567890123456789012345678901234567890 refs/tags/v1\n^1234567890123456789012345678901234567890\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for name, oid := range parsePacked(text) {
-			if oid.Check() != nil {
-				t.Fatalf("%q: %q", name, oid)
-			}
-		}
-	})
-}

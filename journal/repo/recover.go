@@ -11,6 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
 	"github.com/odd-cli/odd/journal/repo/local"
+	"github.com/odd-cli/odd/journal/repo/ref"
 )
 
 // Recover finishes what a killed Move or Update left. It removes only locks that its markers prove odd's, completes
@@ -73,7 +74,7 @@ func (r *Repo) recoverMarker(ctx context.Context, m marker) ([]string, error) {
 		return nil, local.RemoveIfExists(r.markerPath(m))
 	}
 	c := r.checkoutOf(m)
-	now, err := r.refs.resolve(m.Ref)
+	now, err := r.Ref(m.Ref)
 	if err != nil && !errors.Is(err, ErrNoRef) {
 		return nil, err
 	}
@@ -106,9 +107,9 @@ func (r *Repo) finishCheckout(ctx context.Context, c *checkout) ([]string, error
 
 // isOnRef reports whether the work tree's HEAD still names the marker's ref; false if the work tree is gone.
 func (r *Repo) isOnRef(ctx context.Context, m marker) bool {
-	if r.refs.packed != nil {
-		return r.resolveName(readSymbolicRef(filepath.Join(m.GitDir, "HEAD"))) == r.resolveName(m.Ref)
+	if r.InProcess() {
+		return r.ResolveName(ref.ReadSymbolicRef(filepath.Join(m.GitDir, "HEAD"))) == r.ResolveName(m.Ref)
 	}
 	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"symbolic-ref", "-q", "HEAD"}, Env: []string{"GIT_DIR=" + m.GitDir}, Read: true})
-	return err == nil && r.resolveName(strings.TrimSpace(string(out))) == r.resolveName(m.Ref)
+	return err == nil && r.ResolveName(strings.TrimSpace(string(out))) == r.ResolveName(m.Ref)
 }

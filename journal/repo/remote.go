@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/ref"
 )
 
 // checkRemote refuses a remote that git would take for an option.
@@ -59,7 +60,7 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 
 // RemoteRef reads one ref of the remote; "" if it does not exist.
 func (r *Repo) RemoteRef(ctx context.Context, remote, name string) (OID, error) {
-	if err := errors.Join(checkRemote(remote), checkRef(name)); err != nil {
+	if err := errors.Join(checkRemote(remote), ref.Check(name)); err != nil {
 		return "", err
 	}
 	ctx, cancel := r.withRemoteTimeout(ctx, remote)
@@ -93,7 +94,7 @@ func (r *Repo) Push(ctx context.Context, remote string, us ...RefUpdate) error {
 	}
 	var specs []string
 	for _, u := range us {
-		if err := u.check(); err != nil {
+		if err := u.Check(); err != nil {
 			return err
 		}
 		args = append(args, "--force-with-lease="+u.Name+":"+string(u.Old))

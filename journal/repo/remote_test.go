@@ -36,8 +36,8 @@ func TestPushIsTheClaim(t *testing.T) {
 	ctx := context.Background()
 	a, b, base, bare := clones(t)
 	mine, his := claim(t, a, base), repotest.Must[OID](t)(b.Make(ctx, []OID{base}, changes("k/task.md", "b"), agent, "m"))
-	main := func(old, new OID) RefUpdate { return RefUpdate{"refs/heads/main", old, new} }
-	run := func(n string, oid OID) RefUpdate { return RefUpdate{"refs/odd/run/" + n, "", oid} }
+	main := func(old, new OID) RefUpdate { return RefUpdate{Name: "refs/heads/main", Old: old, New: new} }
+	run := func(n string, oid OID) RefUpdate { return RefUpdate{Name: "refs/odd/run/" + n, Old: "", New: oid} }
 	if err := a.Push(ctx, "origin", main(base, mine), run("a", base)); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestPushIsTheClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	repotest.Eq(t, "fetched", repotest.Must[OID](t)(b.Ref("refs/remotes/origin/main")), mine)
-	if err := b.Push(ctx, "origin", RefUpdate{"refs/odd/run/a", base, ""}); err != nil {
+	if err := b.Push(ctx, "origin", RefUpdate{Name: "refs/odd/run/a", Old: base, New: ""}); err != nil {
 		t.Errorf("delete: %v", err)
 	}
 	repotest.Git(t, bare, "config", "receive.denyDeletes", "true")
@@ -78,7 +78,7 @@ func TestPushLosesInTheTransaction(t *testing.T) {
 	ctx := context.Background()
 	a, b, base, bare := clones(t)
 	his := repotest.Must[OID](t)(b.Make(ctx, []OID{base}, changes("k/task.md", "b"), agent, "m"))
-	if err := b.Push(ctx, "origin", RefUpdate{"refs/heads/his", "", his}); err != nil {
+	if err := b.Push(ctx, "origin", RefUpdate{Name: "refs/heads/his", Old: "", New: his}); err != nil {
 		t.Fatal(err)
 	}
 	hook := "#!/bin/sh\nunset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES\ngit update-ref refs/heads/main refs/heads/his\n"
@@ -86,7 +86,7 @@ func TestPushLosesInTheTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	mine := claim(t, a, base)
-	if err := a.Push(ctx, "origin", RefUpdate{"refs/heads/main", base, mine}, RefUpdate{"refs/odd/run/a", "", base}); !errors.Is(err, ErrRejected) {
+	if err := a.Push(ctx, "origin", RefUpdate{Name: "refs/heads/main", Old: base, New: mine}, RefUpdate{Name: "refs/odd/run/a", Old: "", New: base}); !errors.Is(err, ErrRejected) {
 		t.Errorf("the race was lost, and the error says %v", err)
 	}
 	repotest.Eq(t, "nothing of the loser", repotest.Must[OID](t)(a.RemoteRef(ctx, "origin", "refs/odd/run/a")), "")
@@ -107,7 +107,7 @@ func TestPushFailsForGood(t *testing.T) {
 		a, _, base, bare := clones(t)
 		spoil(bare)
 		mine := claim(t, a, base)
-		err := a.Push(ctx, "origin", RefUpdate{"refs/heads/main", base, mine}, RefUpdate{"refs/heads/odd/review/a.1", "", mine})
+		err := a.Push(ctx, "origin", RefUpdate{Name: "refs/heads/main", Old: base, New: mine}, RefUpdate{Name: "refs/heads/odd/review/a.1", Old: "", New: mine})
 		if err == nil || errors.Is(err, ErrRejected) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -161,7 +161,7 @@ func TestRemoteLockOfAKilledRun(t *testing.T) {
 	if _, err := a.LockRemote(ctx, "origin", "acme", "run-a", time.Minute, agent.When); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Update(ctx, RefUpdate{basePrefix + "run-a", "", base}); err != nil {
+	if err := a.Update(ctx, RefUpdate{Name: basePrefix + "run-a", Old: "", New: base}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -216,7 +216,7 @@ func TestPruneRuns(t *testing.T) {
 	ctx := context.Background()
 	r, base := fresh(t)
 	for _, n := range []string{"run-01ARYZ6S410000000000000000", "run-01BX5ZZKBKACTAV9WEVGEMMVRZ", "mine"} {
-		if err := r.Update(ctx, RefUpdate{runRefs + n, "", base}); err != nil {
+		if err := r.Update(ctx, RefUpdate{Name: runRefs + n, Old: "", New: base}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -238,7 +238,7 @@ func TestLandArrived(t *testing.T) {
 	if err := os.Chmod(filepath.Join(bare, "hooks/post-receive"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Push(ctx, "origin", RefUpdate{"refs/heads/lost", "", base}); err == nil {
+	if err := a.Push(ctx, "origin", RefUpdate{Name: "refs/heads/lost", Old: "", New: base}); err == nil {
 		t.Fatal("the answer was not lost")
 	}
 	l := &Line{Repo: a, Ref: "refs/heads/main", Remote: "origin"}
@@ -257,7 +257,7 @@ func TestPatience(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Patience(time.Second)
-	err := a.Push(context.Background(), "origin", RefUpdate{"refs/heads/new", "", base})
+	err := a.Push(context.Background(), "origin", RefUpdate{Name: "refs/heads/new", Old: "", New: base})
 	if err == nil || !strings.Contains(err.Error(), "origin did not answer within 1s; try again, or raise [board] remote_timeout") {
 		t.Errorf("a push that hangs: %v", err)
 	}
@@ -270,7 +270,7 @@ func TestFetchRace(t *testing.T) {
 	a, b, at, _ := clones(t)
 	for n := range 5 {
 		next := repotest.Must[OID](t)(a.Make(ctx, []OID{at}, changes("k/task.md", strings.Repeat("x", n+2)), agent, "m"))
-		if err := a.Push(ctx, "origin", RefUpdate{"refs/heads/main", at, next}); err != nil {
+		if err := a.Push(ctx, "origin", RefUpdate{Name: "refs/heads/main", Old: at, New: next}); err != nil {
 			t.Fatal(err)
 		}
 		errs := make(chan error)

@@ -52,7 +52,7 @@ func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl t
 	}
 	l, left, err := r.findFreeLock(ctx, remote, tenant, killed, now)
 	if err == nil && left {
-		err = r.Push(ctx, remote, RefUpdate{l.ref, l.at, ""}) // only its own run may overwrite it
+		err = r.Push(ctx, remote, RefUpdate{Name: l.ref, Old: l.at, New: ""}) // only its own run may overwrite it
 		l.at = ""
 	}
 	if err != nil {
@@ -158,7 +158,7 @@ func (l *RemoteLock) pushNext(ctx context.Context, next lockBlob) error {
 	if err != nil {
 		return err
 	}
-	err = l.r.Push(ctx, l.remote, RefUpdate{l.ref, l.at, oid})
+	err = l.r.Push(ctx, l.remote, RefUpdate{Name: l.ref, Old: l.at, New: oid})
 	if err != nil {
 		now, aerr := l.r.RemoteRef(ctx, l.remote, l.ref)
 		if aerr != nil || now != oid {
@@ -194,7 +194,7 @@ func (l *RemoteLock) Renew(ctx context.Context, now time.Time) error {
 func (l *RemoteLock) Release(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err := l.r.Push(ctx, l.remote, RefUpdate{l.ref, l.at, ""})
+	err := l.r.Push(ctx, l.remote, RefUpdate{Name: l.ref, Old: l.at, New: ""})
 	if errors.Is(err, ErrRejected) {
 		return nil
 	}

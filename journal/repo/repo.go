@@ -40,9 +40,10 @@ import (
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
 	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
+	"github.com/odd-cli/odd/journal/repo/ref"
 )
 
-// The types of package object, which callers of this package name too.
+// The types of packages object and ref, which callers of this package name too.
 type (
 	OID       = object.OID
 	Changes   = object.Changes
@@ -53,20 +54,15 @@ type (
 	Lines     = object.Lines
 	Deletion  = object.Deletion
 	TreeFS    = object.TreeFS
+	RefUpdate = ref.Update
 )
-
-// RefUpdate moves Name (a full ref name) from Old to New. An Old of "" creates the ref, a New of "" deletes it.
-type RefUpdate struct {
-	Name     string
-	Old, New OID
-}
 
 // Errors callers branch on.
 var (
 	ErrNotRepo   = errors.New("not a git repository")
-	ErrNoCommit  = errors.New("the repository has no commits")
-	ErrNoRef     = errors.New("no such ref")
-	ErrMoved     = errors.New("the ref moved meanwhile")        // a compare-and-swap lost
+	ErrNoCommit  = ref.ErrNoCommit
+	ErrNoRef     = ref.ErrNoRef
+	ErrMoved     = ref.ErrMoved                                 // a compare-and-swap lost
 	ErrBusy      = local.ErrBusy                                // drain.lock or index.lock
 	ErrStuck     = local.ErrStuck                               // with ErrBusy: odd has already waited for seconds
 	ErrInTheWay  = errors.New("a file is in the way")           // a checkout would lose bytes; the error text names path and way out
@@ -85,6 +81,7 @@ func Faulty(err error) bool { return gitcmd.Faulty(err) }
 type Repo struct {
 	*object.DB
 	*local.Dir
+	*ref.Store
 	root     string // top of the work tree, "" when bare
 	gitDir   string // this work tree's own git directory
 	common   string // the directory all work trees share
@@ -92,8 +89,6 @@ type Repo struct {
 	format   string // of object ids
 	extended bool   // it has extensions of the repository format
 	git      *gitcmd.Runner
-	refs     refs
-	updates  *refUpdater
 	settings settingsCache
 	step     func(string) error // tests stop a Move between two steps with it; nil otherwise
 

@@ -80,7 +80,7 @@ func TestReadsOnBothStores(t *testing.T) {
 				repotest.Git(t, r.Root(), tc.then...)
 				r = open(t, r.Root())
 			}
-			repotest.Eq(t, "git reads", r.refs.packed == nil, tc.slow)
+			repotest.Eq(t, "git reads", !r.InProcess(), tc.slow)
 			readAll(t, r, base)
 		})
 	}
@@ -98,7 +98,7 @@ func TestUnknownFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = open(t, r.Root())
-		repotest.Eq(t, key+": odd reads refs", r.refs.packed != nil, false)
+		repotest.Eq(t, key+": odd reads refs", r.InProcess(), false)
 	}
 }
 
@@ -139,7 +139,7 @@ func readAll(t *testing.T, r *Repo, base OID) {
 	if out, err := repotest.TryGit(r.Root(), "fsck", "--strict"); err != nil {
 		t.Errorf("fsck: %s", out)
 	}
-	if err := r.Move(ctx, RefUpdate{"refs/odd/x", "", next}, RefUpdate{"refs/heads/main", base, next}); err != nil {
+	if err := r.Move(ctx, RefUpdate{Name: "refs/odd/x", Old: "", New: next}, RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
 		t.Error(err)
 	}
 	repotest.Eq(t, "status", repotest.Git(t, r.Root(), "status", "--porcelain"), "")
@@ -255,33 +255,33 @@ func TestUpdate(t *testing.T) {
 	r, base := fresh(t, "f", "x")
 	next := repotest.Must[OID](t)(r.Make(ctx, []OID{base}, changes("f", "y"), agent, "m"))
 	set := func(us ...RefUpdate) error { return r.Update(ctx, us...) }
-	if err := set(RefUpdate{"refs/odd/a", "", base}, RefUpdate{"refs/odd/b", "", base}); err != nil {
+	if err := set(RefUpdate{Name: "refs/odd/a", Old: "", New: base}, RefUpdate{Name: "refs/odd/b", Old: "", New: base}); err != nil {
 		t.Fatal(err)
 	}
-	if err := set(RefUpdate{"refs/odd/c", "", base}, RefUpdate{"refs/odd/a", "", next}); !errors.Is(err, ErrMoved) {
+	if err := set(RefUpdate{Name: "refs/odd/c", Old: "", New: base}, RefUpdate{Name: "refs/odd/a", Old: "", New: next}); !errors.Is(err, ErrMoved) {
 		t.Errorf("create over: %v", err)
 	}
 	if _, err := r.Ref("refs/odd/c"); !errors.Is(err, ErrNoRef) {
 		t.Errorf("half a transaction: %v", err)
 	}
-	if err := set(RefUpdate{"refs/odd/a", next, base}); !errors.Is(err, ErrMoved) {
+	if err := set(RefUpdate{Name: "refs/odd/a", Old: next, New: base}); !errors.Is(err, ErrMoved) {
 		t.Errorf("wrong old: %v", err)
 	}
-	if err := set(RefUpdate{"refs/odd/none", next, base}); !errors.Is(err, ErrMoved) {
+	if err := set(RefUpdate{Name: "refs/odd/none", Old: next, New: base}); !errors.Is(err, ErrMoved) {
 		t.Errorf("old of an absent ref: %v", err)
 	}
-	if err := set(RefUpdate{"refs/odd/a/b", "", base}); err == nil || !strings.Contains(err.Error(), "refs/odd/a exists") {
+	if err := set(RefUpdate{Name: "refs/odd/a/b", Old: "", New: base}); err == nil || !strings.Contains(err.Error(), "refs/odd/a exists") {
 		t.Errorf("folder under a ref: %v", err)
 	}
-	if err := set(RefUpdate{"refs/odd", "", base}); err == nil || !strings.Contains(err.Error(), "refs/odd/a exists") {
+	if err := set(RefUpdate{Name: "refs/odd", Old: "", New: base}); err == nil || !strings.Contains(err.Error(), "refs/odd/a exists") {
 		t.Errorf("ref over a folder: %v", err)
 	}
-	if err := set(RefUpdate{"refs/odd/a", base, ""}, RefUpdate{"refs/odd/b", base, next}); err != nil {
+	if err := set(RefUpdate{Name: "refs/odd/a", Old: base, New: ""}, RefUpdate{Name: "refs/odd/b", Old: base, New: next}); err != nil {
 		t.Error(err)
 	}
 	repotest.Eq(t, "refs", repotest.Must[[]RefUpdate](t)(r.Refs("refs/odd/")), []RefUpdate{{Name: "refs/odd/b", New: next}})
 	for _, n := range []string{"main", "refs/heads/..", "refs/heads/a b", "refs/heads/x.lock", "refs/heads/-\n"} {
-		if err := set(RefUpdate{n, "", base}); err == nil || errors.Is(err, ErrMoved) {
+		if err := set(RefUpdate{Name: n, Old: "", New: base}); err == nil || errors.Is(err, ErrMoved) {
 			t.Errorf("%q: %v", n, err)
 		}
 	}
@@ -296,7 +296,7 @@ func TestUpdateRace(t *testing.T) {
 		go func() {
 			next, err := r.Make(ctx, []OID{base}, changes("f", fmt.Sprint(i)), agent, "m")
 			if err == nil {
-				err = r.Update(ctx, RefUpdate{"refs/odd/x", "", next})
+				err = r.Update(ctx, RefUpdate{Name: "refs/odd/x", Old: "", New: next})
 			}
 			errs <- err
 		}()
@@ -537,7 +537,7 @@ func TestOpenFromWithinGit(t *testing.T) {
 	r, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n")
 	in := open(t, filepath.Join(r.Root(), ".git", "refs"))
 	repotest.Eq(t, "root", in.Root(), r.Root())
-	if err := in.Move(context.Background(), RefUpdate{"refs/heads/main", base, claim(t, in, base)}); err != nil {
+	if err := in.Move(context.Background(), RefUpdate{Name: "refs/heads/main", Old: base, New: claim(t, in, base)}); err != nil {
 		t.Fatal(err)
 	}
 	repotest.Eq(t, "the checkout came along", repotest.Git(t, r.Root(), "status", "--porcelain"), "")

@@ -85,7 +85,7 @@ func isExtraordinary(ch Change) bool {
 // write the index in its present format.
 func (c *checkout) isUnfiltered(ctx context.Context) bool {
 	r := c.r
-	if r.refs.packed == nil || c.m.GitDir != r.gitDir {
+	if !r.InProcess() || c.m.GitDir != r.gitDir {
 		return false
 	}
 	s, err := r.loadSettings(ctx)
@@ -100,7 +100,7 @@ func (c *checkout) isUnfiltered(ctx context.Context) bool {
 	if slices.ContainsFunc([]string{"core.attributesfile", "core.eol", "core.worktree", "core.fsync", "core.fsyncmethod"}, s.isSet) {
 		return false
 	}
-	return !slices.ContainsFunc(r.listAttributeFiles(s), func(p string) bool { _, err := os.Stat(p); return !isMissing(err) }) && r.hasNoReplacement()
+	return !slices.ContainsFunc(r.listAttributeFiles(s), func(p string) bool { _, err := os.Stat(p); return !isMissing(err) }) && r.HasNoReplacement()
 }
 
 // blobHasNoConversion reports whether the attributes in a blob let git write every file unchanged, if no setting
@@ -133,20 +133,6 @@ func hasNoConversion(text []byte) bool {
 // harmlessAttributes do not change the bytes of a file that is checked out.
 var harmlessAttributes = map[string]bool{"text": true, "merge": true, "diff": true, "delta": true, "binary": true, "whitespace": true,
 	"conflict-marker-size": true, "export-ignore": true, "export-subst": true}
-
-// hasNoReplacement reports whether there is no refs/replace, so that git reads every object as it is.
-func (r *Repo) hasNoReplacement() bool {
-	if loose, err := os.ReadDir(filepath.Join(r.common, "refs", "replace")); len(loose) > 0 || err != nil && !isMissing(err) {
-		return false
-	}
-	all, err := r.refs.packed.readPacked()
-	for name := range all {
-		if strings.HasPrefix(name, "refs/replace/") {
-			return false
-		}
-	}
-	return err == nil
-}
 
 // findTreeIDs returns a function that finds a folder's trees in the two commits.
 func (c *checkout) findTreeIDs() func(string) treeID {

@@ -213,7 +213,7 @@ func TestStageHereHidesNoEdit(t *testing.T) {
 	done, err := c.stageHere(t.Context())
 	repotest.Eq(t, "error", err, nil)
 	repotest.Eq(t, "done", done, true)
-	if err := r.Move(t.Context(), RefUpdate{"refs/heads/main", base, c.m.New}); err != nil && !errors.Is(err, ErrInTheWay) {
+	if err := r.Move(t.Context(), RefUpdate{Name: "refs/heads/main", Old: base, New: c.m.New}); err != nil && !errors.Is(err, ErrInTheWay) {
 		t.Fatal(err)
 	}
 	repotest.Eq(t, "after", repotest.Git(t, r.Root(), "diff", "--name-only"), "edited\nlater")

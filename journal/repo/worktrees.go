@@ -22,13 +22,13 @@ type workTree struct {
 // readSingleTree returns the checkout of a repository without linked work trees, read without git; ok is false if
 // it takes git.
 func (r *Repo) readSingleTree() (w workTree, ok bool) {
-	if r.root == "" || r.gitDir != r.common || r.refs.packed == nil {
+	if r.root == "" || r.gitDir != r.common || !r.InProcess() {
 		return w, false
 	}
 	if linked, err := os.ReadDir(filepath.Join(r.common, "worktrees")); len(linked) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return w, false
 	}
-	head, err := r.refs.readHead()
+	head, err := r.ReadHead()
 	return workTree{root: r.root, gitDir: r.common, head: head}, err == nil
 }
 
@@ -132,7 +132,7 @@ func (r *Repo) findCheckouts(ctx context.Context, us []RefUpdate) ([]*checkout, 
 	var cs []*checkout
 	for _, w := range all {
 		for _, u := range us {
-			if w.head == "" || r.resolveName(w.head) != r.resolveName(u.Name) || u.Old == u.New {
+			if w.head == "" || r.ResolveName(w.head) != r.ResolveName(u.Name) || u.Old == u.New {
 				continue
 			}
 			c, err := r.planCheckout(ctx, w, u)
@@ -158,26 +158,4 @@ func (r *Repo) planCheckout(ctx context.Context, w workTree, u RefUpdate) (*chec
 		return nil, nil
 	}
 	return r.newCheckout(ctx, marker{Ref: u.Name, Old: u.Old, New: u.New, Root: w.root, GitDir: w.gitDir})
-}
-
-// resolveName follows symbolic refs and returns the name of the ref at the end.
-func (r *Repo) resolveName(name string) string {
-	for range 5 { // git follows no more
-		to := readSymbolicRef(filepath.Join(r.common, filepath.FromSlash(name)))
-		if to == "" {
-			break
-		}
-		name = to
-	}
-	return name
-}
-
-// readSymbolicRef returns the ref that a symbolic ref's file names, "" for any other file.
-func readSymbolicRef(file string) string {
-	b, _ := os.ReadFile(file)
-	to, _ := strings.CutPrefix(strings.TrimSpace(string(b)), "ref: ")
-	if !strings.HasPrefix(to, "refs/") {
-		return ""
-	}
-	return to
 }

@@ -1,4 +1,4 @@
-package repo
+package ref
 
 import (
 	"cmp"
@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
 // packedRefs reads the refs that all work trees share. It caches the packed-refs file while that is unchanged;
@@ -20,19 +22,19 @@ type packedRefs struct {
 	dir string // the common git directory
 	mu  sync.Mutex
 	at  os.FileInfo // of the file last read, nil if there was none
-	all map[string]OID
+	all map[string]object.OID
 }
 
 // readRef returns the id of a ref. It returns "" and no error if only git can resolve it: a symbolic ref, or a ref
 // of one work tree. It reads the loose file first, because git pack-refs deletes that only after the ref is packed.
-func (p *packedRefs) readRef(name string) (OID, error) {
-	if !isSharedRef(name) || checkRef(name) != nil {
+func (p *packedRefs) readRef(name string) (object.OID, error) {
+	if !isSharedRef(name) || Check(name) != nil {
 		return "", nil
 	}
 	b, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
 	switch {
 	case err == nil:
-		if oid := OID(strings.TrimSpace(string(b))); oid.IsValid() {
+		if oid := object.OID(strings.TrimSpace(string(b))); oid.IsValid() {
 			return oid, nil
 		}
 		return "", nil
@@ -51,11 +53,11 @@ func (p *packedRefs) readRef(name string) (OID, error) {
 
 // listRefs returns the refs of a folder, given with its slash, sorted by name. ok is false if only git can list
 // them.
-func (p *packedRefs) listRefs(folder string) (us []RefUpdate, ok bool) {
+func (p *packedRefs) listRefs(folder string) (us []Update, ok bool) {
 	if !isSharedRef(folder) {
 		return nil, false
 	}
-	all := map[string]OID{}
+	all := map[string]object.OID{}
 	top := filepath.Join(p.dir, filepath.FromSlash(folder))
 	err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
 		if file == top && errors.Is(err, fs.ErrNotExist) {
@@ -84,9 +86,9 @@ func (p *packedRefs) listRefs(folder string) (us []RefUpdate, ok bool) {
 		}
 	}
 	for name, oid := range all {
-		us = append(us, RefUpdate{Name: name, New: oid})
+		us = append(us, Update{Name: name, New: oid})
 	}
-	slices.SortFunc(us, func(a, b RefUpdate) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(us, func(a, b Update) int { return cmp.Compare(a.Name, b.Name) })
 	return us, true
 }
 
@@ -96,7 +98,7 @@ func isSharedRef(name string) bool {
 }
 
 // readPacked returns the content of packed-refs. Git replaces that file by renaming a new one.
-func (p *packedRefs) readPacked() (map[string]OID, error) {
+func (p *packedRefs) readPacked() (map[string]object.OID, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f, err := os.Open(filepath.Join(p.dir, "packed-refs"))
@@ -124,12 +126,12 @@ func (p *packedRefs) readPacked() (map[string]OID, error) {
 }
 
 // parsePacked reads "OID NAME" lines; "#" begins a header, "^" the object a tag points to.
-func parsePacked(text string) map[string]OID {
-	all := map[string]OID{}
+func parsePacked(text string) map[string]object.OID {
+	all := map[string]object.OID{}
 	for line := range strings.Lines(text) {
 		oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if ok && OID(oid).IsValid() {
-			all[strings.Clone(name)] = OID(strings.Clone(oid))
+		if ok && object.OID(oid).IsValid() {
+			all[strings.Clone(name)] = object.OID(strings.Clone(oid))
 		}
 	}
 	return all

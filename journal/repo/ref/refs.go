@@ -1,4 +1,5 @@
-package repo
+// Package ref reads the refs of a repository, and moves them by compare-and-swap.
+package ref
 
 import (
 	"bytes"
@@ -6,26 +7,58 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
+	"github.com/odd-cli/odd/journal/repo/local"
+	"github.com/odd-cli/odd/journal/repo/object"
 )
 
-// refs reads refs: in process, or through git if packed is nil.
-type refs struct {
-	run    *gitcmd.Runner
-	head   string // the file of HEAD
-	packed *packedRefs
+// Errors that say why a ref cannot be read or moved.
+var (
+	ErrNoCommit = errors.New("the repository has no commits")
+	ErrNoRef    = errors.New("no such ref")
+	ErrMoved    = errors.New("the ref moved meanwhile")
+)
+
+// Update moves Name (a full ref name) from Old to New. An Old of "" creates the ref, a New of "" deletes it.
+type Update struct {
+	Name     string
+	Old, New object.OID
 }
 
+// Store reads and moves the refs of a repository.
+type Store struct {
+	run     *gitcmd.Runner
+	common  string
+	head    string      // the file of HEAD
+	packed  *packedRefs // nil if git reads the refs
+	updates updater
+}
+
+// New returns the refs of a repository. gitDir is the work tree's own git directory, which has its HEAD.
+func New(run *gitcmd.Runner, gitDir, common string, inProcess bool) *Store {
+	g := &Store{run: run, common: common, head: filepath.Join(gitDir, "HEAD"), updates: updater{run: run}}
+	if inProcess {
+		g.packed = &packedRefs{dir: common}
+	}
+	return g
+}
+
+// InProcess reports whether odd itself reads the refs.
+func (g *Store) InProcess() bool { return g.packed != nil }
+
 // resolve returns the id of a ref by its full name and follows symbolic refs; ErrNoRef if there is none.
-func (g refs) resolve(name string) (OID, error) {
+func (g *Store) resolve(name string) (object.OID, error) {
 	if g.packed == nil {
 		return g.askGit(name)
 	}
 	if name == "HEAD" {
-		name = cmp.Or(readSymbolicRef(g.head), name)
+		name = cmp.Or(ReadSymbolicRef(g.head), name)
 	}
 	if oid, err := g.packed.readRef(name); oid != "" || err != nil {
 		return oid, err
@@ -33,19 +66,19 @@ func (g refs) resolve(name string) (OID, error) {
 	return g.askGit(name)
 }
 
-func (g refs) askGit(name string) (OID, error) {
+func (g *Store) askGit(name string) (object.OID, error) {
 	out, err := g.run.Run(context.Background(), gitcmd.Call{
 		Args: []string{"rev-parse", "-q", "--verify", "--end-of-options", name}, Read: true})
 	if gitcmd.ExitCode(err) == 1 {
 		return "", fmt.Errorf("%s: %w", name, ErrNoRef)
 	}
-	return OID(strings.TrimSpace(string(out))), err
+	return object.OID(strings.TrimSpace(string(out))), err
 }
 
-// readHead returns the full name of the ref in HEAD, "" if HEAD is detached.
-func (g refs) readHead() (string, error) {
+// ReadHead returns the full name of the ref in HEAD, "" if HEAD is detached.
+func (g *Store) ReadHead() (string, error) {
 	if g.packed != nil {
-		return readSymbolicRef(g.head), nil
+		return ReadSymbolicRef(g.head), nil
 	}
 	out, err := g.run.Run(context.Background(), gitcmd.Call{Args: []string{"symbolic-ref", "-q", "HEAD"}, Read: true})
 	if gitcmd.ExitCode(err) == 1 {
@@ -55,21 +88,21 @@ func (g refs) readHead() (string, error) {
 }
 
 // Branch returns the branch in HEAD, without refs/heads/ and even if it has no commit yet; "" if HEAD is detached.
-func (r *Repo) Branch() (string, error) {
-	full, err := r.refs.readHead()
+func (g *Store) Branch() (string, error) {
+	full, err := g.ReadHead()
 	return strings.TrimPrefix(full, "refs/heads/"), err
 }
 
 // Ref resolves a full ref name (refs/… or HEAD); ErrNoRef if it does not exist.
-func (r *Repo) Ref(name string) (OID, error) {
-	if name != "HEAD" && checkRef(name) != nil {
-		return "", checkRef(name)
+func (g *Store) Ref(name string) (object.OID, error) {
+	if name != "HEAD" && Check(name) != nil {
+		return "", Check(name)
 	}
-	return r.refs.resolve(name)
+	return g.resolve(name)
 }
 
-// checkRef refuses what git check-ref-format refuses, and everything outside refs/.
-func checkRef(name string) error {
+// Check refuses what git check-ref-format refuses, and everything outside refs/.
+func Check(name string) error {
 	bad := func(why string) error { return fmt.Errorf("ref %q: %s", name, why) }
 	if !strings.HasPrefix(name, "refs/") {
 		return bad("want a full name that starts with refs/")
@@ -92,33 +125,33 @@ func checkRef(name string) error {
 
 // Refs lists the refs whose full name starts with prefix ("refs/odd/run/", "refs/heads/odd/review/t."), with their
 // ids in New, sorted by name.
-func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
+func (g *Store) Refs(prefix string) ([]Update, error) {
 	folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
-	us, told := []RefUpdate(nil), false
-	if r.refs.packed != nil {
-		us, told = r.refs.packed.listRefs(folder)
+	us, told := []Update(nil), false
+	if g.packed != nil {
+		us, told = g.packed.listRefs(folder)
 	}
 	if !told {
-		out, err := r.git.Read(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder, "/"))
+		out, err := g.run.Read(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder, "/"))
 		if err != nil {
 			return nil, err
 		}
 		for l := range strings.Lines(string(out)) {
 			oid, name, _ := strings.Cut(strings.TrimSuffix(l, "\n"), " ")
-			us = append(us, RefUpdate{Name: name, New: OID(oid)})
+			us = append(us, Update{Name: name, New: object.OID(oid)})
 		}
 	}
-	return slices.DeleteFunc(us, func(u RefUpdate) bool { return !strings.HasPrefix(u.Name, prefix) }), nil
+	return slices.DeleteFunc(us, func(u Update) bool { return !strings.HasPrefix(u.Name, prefix) }), nil
 }
 
 // Defaults returns the remotes' default branches as of the clone: each with its full local name, such as
 // refs/heads/main, and its id on the remote.
-func (r *Repo) Defaults(ctx context.Context) ([]RefUpdate, error) {
-	out, err := r.git.Read(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/remotes")
+func (g *Store) Defaults(ctx context.Context) ([]Update, error) {
+	out, err := g.run.Read(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/remotes")
 	if err != nil {
 		return nil, err
 	}
-	var us []RefUpdate
+	var us []Update
 	for l := range strings.Lines(string(out)) {
 		f := strings.Fields(l)
 		if len(f) != 3 { // no symbolic ref
@@ -126,7 +159,7 @@ func (r *Repo) Defaults(ctx context.Context) ([]RefUpdate, error) {
 		}
 		remote, is := strings.CutSuffix(f[1], "HEAD")
 		if name, own := strings.CutPrefix(f[2], remote); is && own {
-			us = append(us, RefUpdate{Name: "refs/heads/" + name, New: OID(f[0])})
+			us = append(us, Update{Name: "refs/heads/" + name, New: object.OID(f[0])})
 		}
 	}
 	return us, nil
@@ -134,17 +167,17 @@ func (r *Repo) Defaults(ctx context.Context) ([]RefUpdate, error) {
 
 // Resolve turns any revision a person may type into a commit id. ErrNoCommit means that the repository has no
 // commit yet, ErrNoRef that the revision names nothing.
-func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
+func (g *Store) Resolve(ctx context.Context, rev string) (object.OID, error) {
 	if rev == "HEAD" {
-		oid, err := r.Ref(rev)
+		oid, err := g.Ref(rev)
 		if errors.Is(err, ErrNoRef) {
-			err = fmt.Errorf("%s: %w; commit something first", r.git.Dir, ErrNoCommit)
+			err = fmt.Errorf("%s: %w; commit something first", g.run.Dir, ErrNoCommit)
 		}
 		return oid, err
 	}
-	out, err := r.git.ReadLine(ctx, "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
+	out, err := g.run.ReadLine(ctx, "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
 	if err == nil {
-		return OID(out), nil
+		return object.OID(out), nil
 	}
 	if gitcmd.ExitCode(err) < 0 {
 		return "", err
@@ -152,29 +185,22 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
 	return "", fmt.Errorf("%s: %w", rev, ErrNoRef)
 }
 
-// Update moves refs in one transaction, all or nothing, without touching a checkout. ErrMoved means that a ref was
-// not at its Old. A branch that is checked out anywhere must go through Move. ErrBusy means that another odd's move
-// takes too long.
-func (r *Repo) Update(ctx context.Context, us ...RefUpdate) error {
-	return r.withMoveLock(ctx, us, r.updateRefs)
-}
-
-// runTransaction runs one transaction of git update-ref. The caller holds the lock for moves and has written a
+// Transact moves refs in one transaction of git update-ref, all or nothing. The caller holds the lock for moves and has written a
 // marker.
-func (r *Repo) runTransaction(ctx context.Context, us []RefUpdate) error {
-	in, err := formatTransaction(us)
+func (g *Store) Transact(ctx context.Context, us []Update) error {
+	in, err := Format(us)
 	if err != nil {
 		return err
 	}
-	return r.explainRefError(r.updates.runTransaction(ctx, in), us)
+	return g.explainRefError(g.updates.runTransaction(ctx, in), us)
 }
 
-// formatTransaction returns the first part of the input of update-ref -z --stdin, up to the locks.
-func formatTransaction(us []RefUpdate) (string, error) {
+// Format returns the first part of the input of update-ref -z --stdin, up to the locks.
+func Format(us []Update) (string, error) {
 	var b bytes.Buffer
 	b.WriteString("start\x00")
 	for _, u := range us {
-		if err := u.check(); err != nil {
+		if err := u.Check(); err != nil {
 			return "", err
 		}
 		switch {
@@ -190,14 +216,14 @@ func formatTransaction(us []RefUpdate) (string, error) {
 	return b.String(), nil
 }
 
-func (u RefUpdate) check() error {
-	if err := checkRef(u.Name); err != nil {
+func (u Update) Check() error {
+	if err := Check(u.Name); err != nil {
 		return err
 	}
 	if u.Old == "" && u.New == "" {
 		return fmt.Errorf("%s: an update without an old and a new id", u.Name)
 	}
-	for _, o := range []OID{u.Old, u.New} {
+	for _, o := range []object.OID{u.Old, u.New} {
 		if o != "" && !o.IsValid() {
 			return fmt.Errorf("%s: %w", u.Name, o.Check())
 		}
@@ -207,12 +233,12 @@ func (u RefUpdate) check() error {
 
 // explainRefError finds out whether a transaction failed because a ref had moved. It looks at the refs, not at
 // git's messages.
-func (r *Repo) explainRefError(err error, us []RefUpdate) error {
+func (g *Store) explainRefError(err error, us []Update) error {
 	if err == nil || gitcmd.ExitCode(err) < 0 || gitcmd.Faulty(err) { // a failing disk: git itself may have moved some refs
 		return err
 	}
 	for _, u := range us {
-		now, rerr := r.refs.resolve(u.Name)
+		now, rerr := g.resolve(u.Name)
 		switch {
 		case rerr != nil && !errors.Is(rerr, ErrNoRef):
 			continue
@@ -225,27 +251,27 @@ func (r *Repo) explainRefError(err error, us []RefUpdate) error {
 		}
 		return fmt.Errorf("%s: %w (it is at %.12s, want %.12s)", u.Name, ErrMoved, now, u.Old)
 	}
-	return r.explainRefConflict(err, us)
+	return g.explainRefConflict(err, us)
 }
 
 // explainRefConflict explains a name that is both a ref and a folder of refs, and a ref that another git has
 // locked.
-func (r *Repo) explainRefConflict(err error, us []RefUpdate) error {
+func (g *Store) explainRefConflict(err error, us []Update) error {
 	for _, u := range us {
 		if u.New == "" {
 			continue
 		}
-		if below, _ := r.Refs(u.Name + "/"); len(below) > 0 {
+		if below, _ := g.Refs(u.Name + "/"); len(below) > 0 {
 			return fmt.Errorf("%s: %s exists, and a name cannot be a branch and a folder of branches; delete it or choose another name", u.Name, below[0].Name)
 		}
 		for up := parentRef(u.Name); up != ""; up = parentRef(up) {
-			if _, rerr := r.refs.resolve(up); rerr == nil {
+			if _, rerr := g.resolve(up); rerr == nil {
 				return fmt.Errorf("%s: %s exists, and a name cannot be a branch and a folder of branches; delete it or choose another name", u.Name, up)
 			}
 		}
 	}
 	if strings.Contains(err.Error(), ".lock': File exists") {
-		return fmt.Errorf("%w: %w", ErrBusy, err)
+		return fmt.Errorf("%w: %w", local.ErrBusy, err)
 	}
 	return err
 }
@@ -257,4 +283,40 @@ func parentRef(name string) string {
 		return ""
 	}
 	return name[:i]
+}
+
+// ResolveName follows symbolic refs and returns the name of the ref at the end.
+func (g *Store) ResolveName(name string) string {
+	for range 5 { // git follows no more
+		to := ReadSymbolicRef(filepath.Join(g.common, filepath.FromSlash(name)))
+		if to == "" {
+			break
+		}
+		name = to
+	}
+	return name
+}
+
+// ReadSymbolicRef returns the ref that a symbolic ref's file names, "" for any other file.
+func ReadSymbolicRef(file string) string {
+	b, _ := os.ReadFile(file)
+	to, _ := strings.CutPrefix(strings.TrimSpace(string(b)), "ref: ")
+	if !strings.HasPrefix(to, "refs/") {
+		return ""
+	}
+	return to
+}
+
+// HasNoReplacement reports whether there is no refs/replace, so that git reads every object as it is.
+func (g *Store) HasNoReplacement() bool {
+	if loose, err := os.ReadDir(filepath.Join(g.common, "refs", "replace")); len(loose) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	all, err := g.packed.readPacked()
+	for name := range all {
+		if strings.HasPrefix(name, "refs/replace/") {
+			return false
+		}
+	}
+	return err == nil
 }

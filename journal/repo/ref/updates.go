@@ -1,4 +1,4 @@
-package repo
+package ref
 
 import (
 	"bufio"
@@ -14,10 +14,10 @@ import (
 	"github.com/odd-cli/odd/journal/repo/gitcmd"
 )
 
-// refUpdater runs ref transactions with a `git update-ref --stdin`, which it keeps running briefly for the next
+// updater runs ref transactions with a `git update-ref --stdin`, which it keeps running briefly for the next
 // one. It needs no Close: between transactions the process holds no lock, and it exits at the end of its input,
 // with odd.
-type refUpdater struct {
+type updater struct {
 	mu   sync.Mutex
 	run  *gitcmd.Runner
 	proc *updateProcess
@@ -41,7 +41,7 @@ var errEnded = errors.New("git update-ref ended")
 // runTransaction runs one transaction in two steps: it sends "commit" only after git has said that it holds every
 // lock. If odd dies before that, git reads the end of its input and aborts. If odd dies later, the lock files show
 // Recover that the refs may still move. Either way no ref moves behind a recovery's back.
-func (u *refUpdater) runTransaction(ctx context.Context, in string) error {
+func (u *updater) runTransaction(ctx context.Context, in string) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	again := u.proc != nil
@@ -54,7 +54,7 @@ func (u *refUpdater) runTransaction(ctx context.Context, in string) error {
 
 // runOnce runs one transaction; asked is false if git never said that it is prepared. errEnded means that the
 // process ended without a message.
-func (u *refUpdater) runOnce(ctx context.Context, in string) (asked bool, err error) {
+func (u *updater) runOnce(ctx context.Context, in string) (asked bool, err error) {
 	p, err := u.start()
 	if err != nil {
 		return false, gitcmd.Explain(ctx, u.newCall(), err, "")
@@ -79,25 +79,25 @@ func (u *refUpdater) runOnce(ctx context.Context, in string) (asked bool, err er
 	}
 	err = gitcmd.Explain(ctx, u.newCall(), err, p.said.String())
 	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signal() == syscall.SIGKILL {
-		err = &killedError{err}
+		err = &KilledError{err}
 	}
 	return asked, err
 }
 
-// killedError means that git was killed and may have left lock files.
-type killedError struct{ error }
+// KilledError means that git was killed and may have left lock files.
+type KilledError struct{ error }
 
-func (s *killedError) Unwrap() error { return s.error }
+func (s *KilledError) Unwrap() error { return s.error }
 
 // updateArgs makes the reflog say that odd moved the branch; the person's git identity is on the line too.
 var updateArgs = []string{"update-ref", "-m", "odd", "-z", "--stdin"}
 
-func (u *refUpdater) newCall() gitcmd.Call {
+func (u *updater) newCall() gitcmd.Call {
 	return gitcmd.Call{Args: updateArgs, Env: gitcmd.PickEnv(u.run.Self, []string{"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"})}
 }
 
 // start returns the running process, or starts one.
-func (u *refUpdater) start() (*updateProcess, error) {
+func (u *updater) start() (*updateProcess, error) {
 	if u.proc != nil {
 		return u.proc, nil
 	}
@@ -136,7 +136,7 @@ func (p *updateProcess) send(in, want string) error {
 }
 
 // endAfterUse ends p when its time is up, after its current transaction.
-func (u *refUpdater) endAfterUse(p *updateProcess) {
+func (u *updater) endAfterUse(p *updateProcess) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.proc == p {
