@@ -20,6 +20,7 @@ var outsideLand = map[string]string{
 	"journal/repo/line.go: Follow":                     "the local branch, to what the remote already has",
 	"journal/repo/line.go: followPush":                 "the local copies of what was just pushed",
 	"journal/repo/maintain.go: PruneRuns":              "artifacts of runs that are older than they must be kept",
+	"journal/repo/remotelock.go: LockRemote":           "the same, that a killed drain left",
 	"journal/repo/remotelock.go: Release":              "the lock of a drain over a remote",
 	"journal/repo/remotelock.go: pushNext":             "the same",
 }

@@ -53,10 +53,14 @@ func (l *Line) Tip(ctx context.Context) (OID, error) {
 	if err != nil {
 		return "", err
 	}
-	if !behind {
-		return "", refuse("ahead", "%s holds commits that %s/%s does not; git push them (or git pull --no-rebase first), odd commits on the fetched tip", l.Name(), l.Remote, l.Name())
+	if behind {
+		return tip, nil
 	}
-	return tip, nil
+	way := "git push " + l.Remote + " " + l.Name()
+	if only, err := l.Repo.Ancestor(ctx, tip, local); err != nil || !only {
+		way = "git pull --no-rebase, then " + way
+	}
+	return "", refuse("ahead", "%s holds commits of yours that %s/%s does not, and odd would publish them with its own; publish them yourself: %s", l.Name(), l.Remote, l.Name(), way)
 }
 
 // Latest returns the branch's commit; with a remote it fetches first. A run that has begun uses it: commits that a

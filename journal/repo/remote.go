@@ -55,6 +55,9 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 	for try := 0; try < fetchRaces && err != nil && strings.Contains(err.Error(), "cannot lock ref"); try++ {
 		_, err = r.git.Run(ctx, gitcmd.Call{Args: args, Self: true}) // another fetch of this clone was faster and updated the ref
 	}
+	if gitcmd.ExitCode(err) > 0 {
+		return fmt.Errorf("%s cannot be read; try again when git fetch %[1]s works: %w", remote, err)
+	}
 	return err
 }
 
