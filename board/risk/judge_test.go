@@ -29,27 +29,27 @@ func tried(file string, id string) (out []memory.Trial) {
 func TestEveryInputIsHeard(t *testing.T) {
 	t.Parallel()
 	const page, lines = "It is wide.\n", "one\ntwo\nthree\nfour\nfive\nsix\n"
-	g := ground(t, map[string]string{"doc/x.md": page, "doc/y.md": lines, "doc/z.go": toolA})
-	g.Task.Paths, g.all.Scope = []string{"doc/**"}, []string{"doc/**"}
+	g := ground(t, map[string]string{"doc/x.md": page, "doc/y.md": lines, "doc/z.go": toolA}, "doc/**")
 	plain := "It is narrow.\n"
 	seen := pipeline.Made{Seen: true}
 	for rule, c := range map[string]struct {
-		after string
-		made  pipeline.Made
-		on    func(g *Ground)
-		says  string
+		file, after string
+		made        pipeline.Made
+		on          func(g *Ground)
+		says        string
 	}{
-		"all_checks_passed": {plain, seen, func(*Ground) {}, ""},
-		"similar_to_source": {page + lines, seen, func(*Ground) {}, "100 % of the added text"},
-		"regression_risk":   {plain, seen, func(g *Ground) { g.Past = tried("doc/x.md", "op-x") }, "doc/x.md"},
-		"opaque_substrate":  {plain, pipeline.Made{}, func(*Ground) {}, "a session of pencil"},
-		"autonomy_observe":  {plain, seen, func(g *Ground) { g.Law.Pipeline.Autonomy = "observe" }, ""},
-		"floor_min_tier":    {plain, seen, func(g *Ground) { g.Law.Pipeline.MinTier = "NOTIFY_APPLY" }, ""},
-		"finding_hard":      {plain + "-----BEGIN RSA PRIVATE KEY-----\n", seen, func(*Ground) {}, ""},
+		"all_checks_passed": {"doc/x.md", plain, seen, func(*Ground) {}, ""},
+		"similar_to_source": {"doc/x.md", page + lines, seen, func(*Ground) {}, "100 % of the added text"},
+		"regression_risk":   {"doc/x.md", plain, seen, func(g *Ground) { g.Past = tried("doc/x.md", "op-x") }, "doc/x.md"},
+		"opaque_substrate":  {"doc/x.md", plain, pipeline.Made{}, func(*Ground) {}, "a session of pencil"},
+		"autonomy_observe":  {"doc/x.md", plain, seen, func(g *Ground) { g.Law.Pipeline.Autonomy = "observe" }, ""},
+		"floor_min_tier":    {"doc/x.md", plain, seen, func(g *Ground) { g.Law.Pipeline.MinTier = "NOTIFY_APPLY" }, ""},
+		"finding_hard":      {"doc/x.md", plain + "-----BEGIN RSA PRIVATE KEY-----\n", seen, func(*Ground) {}, ""},
+		"touches_bundle":    {"knowledge/x.md", plain, seen, func(*Ground) {}, ""},
 	} {
 		at := *g
 		c.on(&at)
-		j, err := at.Judge(edit("doc/x.md", page, c.after), monday, "pencil", c.made)
+		j, err := at.Judge(edit(c.file, page, c.after), monday, "pencil", c.made)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,8 +69,7 @@ func TestEveryInputIsHeard(t *testing.T) {
 // session that odd sees into or not.
 func TestForeseen(t *testing.T) {
 	t.Parallel()
-	g := ground(t, map[string]string{"doc/x.md": "x\n", "doc/y.md": "y\n", "a.md": "a\n"})
-	g.all.Scope = []string{"doc/**", "knowledge/**"}
+	g := ground(t, map[string]string{"doc/x.md": "x\n", "doc/y.md": "y\n", "a.md": "a\n"}, "doc/**", "knowledge/**")
 	for _, c := range []struct {
 		substrate string
 		past      []memory.Trial

@@ -104,8 +104,9 @@ func TestWhoseHistory(t *testing.T) {
 // was before or not at all.
 func TestALackingStoreAnswersNothingElse(t *testing.T) {
 	t.Parallel()
+	const page = "one\ntwo\nthree\nfour\nfive\nsix\n"
 	r, base := committed(t, "begin", map[string]string{
-		"odd.toml": "[agent]\nemail = \"b@x.org\"\n", "go.mod": "module example.org/x\n\ngo 1.26\n", "tool/a.go": toolA, "tool/b.go": "package tool\n\n// H is F.\nfunc H() int { return F() }\n", "tool/c.go": "package tool\n", "doc/x.md": "x\n",
+		"odd.toml": "[agent]\nemail = \"b@x.org\"\n", "go.mod": "module example.org/x\n\ngo 1.26\n", "tool/a.go": toolA, "tool/b.go": "package tool\n\n// H is F.\nfunc H() int { return F() }\n", "tool/c.go": "package tool\n", "doc/x.md": "x\n", "doc/y.md": page,
 		"knowledge/tasks/t.md": "---\ntype: task\nid: t\npaths: [tool/**]\n---\n", "knowledge/terms/x.md": "---\ntype: term\nresource: tool/a.go\n---\n",
 	})
 	claim := then(t, r, "b@x.org", "b@x.org", "claim", map[string]string{"knowledge/tasks/t.md": "---\ntype: task\nid: t\npaths: [tool/**, x]\nstate: ready\n---\n"})
@@ -114,18 +115,21 @@ func TestALackingStoreAnswersNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if by, err := whoFiled(t.Context(), r, claim, "knowledge/tasks/t.md"); err == nil && by != pipeline.FiledByMachine {
+			t.Errorf("filed by %s", by)
+		}
 		g, err := Survey(t.Context(), r, Site{Base: base, Board: claim, Law: config.Default(), Task: task("tool/**")})
 		if err != nil {
 			return "", err
 		}
-		files := edit("tool/a.go", toolA, "package tool\n\n// G is two.\nfunc G() int { return 2 }\n")
+		files := append(edit("tool/a.go", toolA, "package tool\n\n// G is two.\nfunc G() int { return 2 }\n"), edit("doc/x.md", "x\n", page)...)
 		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		j, err := g.Judge(files, now, "replay", pipeline.Made{Seen: true})
+		if v, no := g.Gate(files); (no == nil) != (err == nil) || len(v.Findings) != len(j.Gate.Findings) {
+			t.Errorf("the gate says %v, %v; the judgement %v, %v", v.Findings, no, j.Gate.Findings, err)
+		}
 		if err != nil {
 			return "", err
-		}
-		if v, err := g.Gate(files); err == nil && len(v.Findings) != len(j.Gate.Findings) {
-			t.Errorf("%v, and %v", v.Findings, j.Gate.Findings)
 		}
 		if own := Rules(r, base, g.Task, g.Law); own != j.Rules {
 			t.Errorf("judged by the rules %s, and an approval is bound to %s", j.Rules, own)
@@ -172,7 +176,7 @@ func TestJudged(t *testing.T) {
 		hard bool
 	}{
 		"no content":   {pipeline.Edit{Path: "tool/a.go"}, true},
-		"the same":     {pipeline.Edit{Path: "tool/a.go", Before: []byte(cut), After: []byte(cut), OldMode: "100644", NewMode: "100644"}, false},
+		"the same":     {pipeline.Edit{Path: ".git/config", Before: []byte(cut), After: []byte(cut), OldMode: "100644", NewMode: "100644"}, false},
 		"protected":    {pipeline.Edit{Path: ".git/config", Before: []byte(cut), After: []byte(cut), OldMode: "100644", NewMode: "100755"}, true},
 		"another text": {edit("tool/a.go", toolA, cut)[0], true},
 		"added":        {pipeline.Edit{Path: "tool/a.go", After: []byte(cut), NewMode: "100644"}, true},
@@ -207,6 +211,9 @@ func TestMeant(t *testing.T) {
 	v := pipeline.Verdict{Tier: "BLOCKED", Code: "c", Meaning: "it rains", Way: "wait"}
 	if got := Describe(v); got != "it rains; wait [BLOCKED, c]" {
 		t.Error(got)
+	}
+	if v.Because = []string{"a"}; Describe(v) != "it rains: a; wait [BLOCKED, c]" {
+		t.Error(Describe(v))
 	}
 	if v.Because = []string{"a", "b"}; Describe(v) != "it rains: a; b; wait [BLOCKED, c]" {
 		t.Error(Describe(v))

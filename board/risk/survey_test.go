@@ -58,11 +58,12 @@ func task(paths ...string) board.Task {
 	return board.Task{Row: board.Row{ID: "t", Path: "tasks/t.md"}, Paths: paths}
 }
 
-func ground(t *testing.T, files map[string]string) *Ground {
+// ground is that of a task with these paths, on a commit of a person that has files.
+func ground(t *testing.T, files map[string]string, paths ...string) *Ground {
 	t.Helper()
 	files["odd.toml"], files["knowledge/tasks/t.md"], files["go.mod"] = "", "---\ntype: task\nid: t\npaths: [tool/**]\n---\n", "module example.org/x\n\ngo 1.26\n"
 	r, tip := committed(t, "begin", files)
-	g, err := Survey(context.Background(), r, Site{Base: tip, Board: tip, Law: config.Default(), Task: task("tool/**")})
+	g, err := Survey(context.Background(), r, Site{Base: tip, Board: tip, Law: config.Default(), Task: task(paths...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestAtomsThatNameAFileCount(t *testing.T) {
 		for i := range n {
 			files[fmt.Sprintf("knowledge/terms/x%d.md", i)] = "---\ntype: term\nresource: tool/a.go\n---\n"
 		}
-		j, err := ground(t, files).Judge(edit("tool/a.go", toolA, text), time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), "replay", pipeline.Made{Seen: true})
+		j, err := ground(t, files, "tool/**").Judge(edit("tool/a.go", toolA, text), time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), "replay", pipeline.Made{Seen: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestAtomsThatNameAFileCount(t *testing.T) {
 // TestFilesBesideTheChangeAreRead: what is gone from one file and used in another is found.
 func TestFilesBesideTheChangeAreRead(t *testing.T) {
 	t.Parallel()
-	g := ground(t, map[string]string{"tool/a.go": toolA, "tool/b.go": "package tool\n\n// H is F.\nfunc H() int { return F() }\n"})
+	g := ground(t, map[string]string{"tool/a.go": toolA, "tool/b.go": "package tool\n\n// H is F.\nfunc H() int { return F() }\n"}, "tool/**")
 	v, err := g.Gate(edit("tool/a.go", toolA, "package tool\n\n// G is two.\nfunc G() int { return 2 }\n"))
 	if err != nil || !slices.ContainsFunc(v.Findings, func(f policy.Finding) bool { return f.Code == "symbol_removed_still_used" }) {
 		t.Errorf("%v, %v", v.Findings, err)
@@ -121,6 +122,9 @@ func TestWhoFiled(t *testing.T) {
 			ok          bool
 		}{"as it is": {tip, tip, true}, "a base that is not there": {gone, tip, false}, "a board that is not there": {tip, gone, false}} {
 			g, err := Survey(context.Background(), r, Site{Base: c.base, Board: c.board, Law: config.Default(), Task: task("tool/**"), Bundle: okf.NewGraph(nil)})
+			if _, no := bytesAt(r, c.base, "odd.toml"); (no == nil) != (c.base == tip) {
+				t.Errorf("%s: %v", what, no)
+			}
 			if (err == nil) != c.ok || c.ok && g.all.Filed != want {
 				t.Errorf("%q, %s: %v; want %s", message, what, err, want)
 			}
