@@ -162,3 +162,14 @@ func TestHiddenProgram(t *testing.T) {
 		t.Errorf("a link in the agent's own files to a program of the user's: %q", said(err))
 	}
 }
+
+// A program that was started as a keeper and does not answer as one starts no other.
+func TestAMainThatIsNoKeeper(t *testing.T) {
+	args := os.Args
+	defer func() { os.Args = args }()
+	os.Args = []string{"odd", Verb}
+	var no *NotStarted
+	if _, err := held().Run(t.Context(), sh(desk(t), "exit 0")); !errors.As(err, &no) || !strings.Contains(err.Error(), "does not call cage.Main") {
+		t.Errorf("%v", err)
+	}
+}

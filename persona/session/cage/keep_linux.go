@@ -72,6 +72,9 @@ type noKeeper struct{ error }
 
 // keepAs starts a keeper with some attributes.
 func (q *Process) keepAs(c Cage, p Program, s spec, as *syscall.SysProcAttr) error {
+	if len(os.Args) > 1 && os.Args[1] == Verb { // such a program would start itself without end
+		return &NotStarted{fmt.Errorf("%s was started as a keeper and is none: its main does not call cage.Main", selfExe)}
+	}
 	toRead, to, err := os.Pipe()
 	if err != nil {
 		return &NotStarted{err}
