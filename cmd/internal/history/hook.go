@@ -348,6 +348,7 @@ func (p push) judgeRef(m pushedRef) (bool, error) {
 	}
 	if n := len(report.Findings); n > 0 {
 		console.Talk(p.env, "%s: %s in %s, so the whole push is refused", m.ref, console.CountNoun(n, "finding"), console.CountNoun(report.Commits, "new commit"))
+		tellMend(p.env, report.Findings)
 	}
 	if len(report.Findings) == 0 && !p.receiving {
 		p.warnOfFiles(m)

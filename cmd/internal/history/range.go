@@ -149,6 +149,13 @@ func proofRules() []okf.Code {
 	return out
 }
 
+// tellMend says what a person can do about findings, of which there may be none.
+func tellMend(env console.Env, found []rules.Finding) {
+	if len(found) > 0 {
+		console.Talk(env, "a finding stays as long as its commit: mend what it did, then record it as known with odd gate evaluation --acknowledge %s:%d --reason WHY", console.ShortID(found[0].Commit), found[0].Invariant)
+	}
+}
+
 // tellProof says how much was judged, and how to see the rest.
 func tellProof(env console.Env, result verify.Report, explained bool) {
 	known := ""
@@ -156,10 +163,7 @@ func tellProof(env console.Env, result verify.Report, explained bool) {
 		known = fmt.Sprintf(", %d acknowledged", n)
 	}
 	console.Talk(env, "checked %s, %d of them by odd or an agent: %s%s", console.CountNoun(result.Commits, "commit"), result.Machines, console.CountNoun(len(result.Findings), "finding"), known)
-	if len(result.Findings) > 0 {
-		f := result.Findings[0]
-		console.Talk(env, "a finding stays as long as its commit: mend what it did, then record it as known with odd gate evaluation --acknowledge %s:%d --reason WHY", console.ShortID(f.Commit), f.Invariant)
-	}
+	tellMend(env, result.Findings)
 	if !explained {
 		console.Talk(env, "--explain shows what each check read and recomputed, and everything that git cannot prove; odd check alone checks the files")
 	}
