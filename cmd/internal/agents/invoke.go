@@ -138,7 +138,7 @@ func runInvoke(c *cli.Context, env console.Env) error {
 		return err
 	}
 	if env.Getenv("ODD_RUN") != "" {
-		return verb.Refuse("in-session", "invoke: a session does not spawn another; hand over instead")
+		return verb.Refuse("in-session", "agent run: a session does not spawn another; hand over instead")
 	}
 	w, err := workspace.Open(ctx, env)
 	if err != nil {
@@ -214,7 +214,7 @@ func newInvocation(w *workspace.Clone, c *cli.Context, call contract.Call) (drai
 		o.Task = string(found.ID)
 	case !strings.ContainsAny(task, " \t\n"):
 		_, err := v.FindTask(task)
-		return o, inv, fmt.Errorf("invoke: %w; name a task, or say in words what is asked", err)
+		return o, inv, fmt.Errorf("agent run: %w; name a task, or say in words what is asked", err)
 	}
 	switch {
 	case o.Task == "":
