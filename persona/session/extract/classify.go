@@ -195,7 +195,13 @@ func (b block) listTexts() []item {
 	if b.kind == bullets || b.kind == steps {
 		return b.items
 	}
-	return nil
+	var out []item
+	if b.kind == definitions {
+		for _, it := range b.items {
+			out = append(out, item{from: it.from, to: it.to, run: it.cells[1]})
+		}
+	}
+	return out
 }
 
 func cutAny(s string, seps ...string) (before, after string, ok bool) {

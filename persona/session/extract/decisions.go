@@ -74,13 +74,16 @@ func (d *document) readStatus() string {
 			if gone := superseded().FindString(t); gone != "" {
 				return strings.ToLower(gone)
 			}
-			if rest, ok := cutPrefixFold(t, "status:"); ok {
-				return strings.ToLower(strings.TrimSpace(rest))
+			if m := statusField().FindStringSubmatch(t); m != nil {
+				return strings.ToLower(m[1])
 			}
 		}
 	}
 	return ""
 }
+
+// statusField is a line "Status: …", which may stand among others of a paragraph.
+var statusField = lazy(`(?i)(?:^|\s)status: *(\S.*)$`)
 
 // readDecision reads the decision of a document that records one. One that was given up or refused is
 // none; one that is not accepted yet has its status in the title.
@@ -96,7 +99,7 @@ func (s *section) readDecision() []candidate {
 			return nil
 		}
 	}
-	title := d.title
+	title, score := d.title, scoreDecision
 	if title == "" {
 		title = strings.NewReplacer("-", " ", "_", " ").Replace(strings.TrimLeft(d.stem(), "0123456789-_ "))
 	}
@@ -105,8 +108,9 @@ func (s *section) readDecision() []candidate {
 		return in("accepted approved adopted implemented agreed done final active decided", w)
 	}) {
 		title += " (" + clip(strings.Join(state[:min(len(state), 3)], " "), 30) + ")" // merged as it is, and nobody came back to say accepted
+		score -= 8
 	}
-	c := candidate{kind: decision, title: capitalize(title), score: scoreDecision}
+	c := candidate{kind: decision, title: capitalize(title), score: score}
 	if x := d.findDecision(); x != nil {
 		e, ok := x.statedBelow()
 		about, chosen := e.findChoice()

@@ -68,6 +68,7 @@ var duties = compilePatterns([]duty{
 	{"<we / encourage strive aim", 1},
 	{"will / be / closed reviewed discussed approved considered rejected accepted removed resolved decided handled assigned banned blocked merged deleted given", 2},
 	{"can / only", 3},
+	{"<can / be / _ / only", 3},
 	{"<^ / prefer", 2},
 	{"<is are / required / for / all any every each new", 2},
 	{"<we / do / not / all have hold know see think want mean believe need control guarantee dictate", 0},
@@ -91,7 +92,7 @@ var customs = compilePatterns([]duty{
 	{"at / least / @number", 2},
 	{"no / more / than", 2},
 	{"<is are / composed comprised / of", 2},
-	{"consists consist / of", 2},
+	{"consists consist / of / _", 2},
 	{"<is are / defined elected appointed / as by for", 2},
 	{"will shall / be / !able a the", 2},
 })

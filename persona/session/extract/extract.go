@@ -12,7 +12,7 @@
 //     the like of a runbook; in a charter, what people do in turn. A section that obliges as often as
 //     it instructs is neither a policy nor a process, and a finding counts it
 //   - decisions: the section of an ADR that states the decision; not one that was given up or refused,
-//     and one that is only proposed says so in its title
+//     and one that is only proposed says so in its title and stands behind
 //   - roles: tables, lists and sub-headings of a section about roles, and an office that a heading
 //     names, where the text says what its holders are or do; "The X is responsible for …", first in
 //     a section
@@ -350,7 +350,7 @@ func (e evidence) whyDoubted() string {
 }
 
 // struck is text that a page shows as no longer valid.
-var struck = lazy(`~~\S|(?i:<(?:del|s|strike)>)`)
+var struck = lazy(`(?:^|[^~])~~[^\s~]|(?i:<(?:del|s|strike)>)`)
 
 // findTemplate is a text of k that stands for another, "" for none. In code braces are code,
 // but for those of shortcodes.

@@ -96,6 +96,9 @@ func (d *document) presentsProduct(docs []*document) bool {
 // isManual reports whether d, in a repository of a product, tells those who use the product what
 // they can do with it: no rule or procedure of the team that makes it.
 func (d *document) isManual() bool {
+	if path.Dir(d.path) == "." && d.hasWord("install installing installation usage quickstart") {
+		return true
+	}
 	folders := strings.Split(strings.ToLower(path.Dir(d.path)), "/")
 	return slices.ContainsFunc(folders[:min(2, len(folders))], func(f string) bool {
 		return slices.ContainsFunc(strings.FieldsFunc(f, splitsPath), func(w string) bool { return in(manuals, w) })

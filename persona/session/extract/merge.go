@@ -41,6 +41,9 @@ func (s *section) findCandidates() (out []candidate) {
 		out = append(out, c)
 	}
 	s.torn = s.torn && len(out) == 0
+	if s.doc.hasWord("comparison comparisons alternatives configuration configuring settings") {
+		return out // things of others, and what they are set to
+	}
 	if isBoilerplate(s.title) {
 		if s.isIntroduction() {
 			out = append(out, s.soundOf(s.readStatedDefinitions())...)
@@ -84,11 +87,17 @@ func (s *section) countLacks(c candidate) (n int) {
 	if s.level > 3 {
 		n += 3
 	}
+	if partOf().MatchString(s.title) {
+		n += 6
+	}
 	if title, how := howTo(s.activity()); !how && !activity(title) && !namesAffair(title) && !s.isRemedy() {
 		n += 4
 	}
 	return n
 }
+
+// partOf is a heading that is a part of another, or that one may leave out.
+var partOf = lazy(`(?i)^[0-9]+\.[0-9]|\(optional\)$`)
 
 // countFlaws is how much speaks against showing c among the first: nothing describes it, it begins with
 // what stands for something else, or its heading does not name it.
@@ -108,16 +117,22 @@ func (c candidate) countFlaws(s *section) (n int) {
 			n += 3
 		}
 	}
+	if len(s.blocks) == 1 && c.kind == policyAtom && ofAnother().MatchString(firstOf(s.blocks[0].run.text)) {
+		n += 6
+	}
 	switch title := sectionNumber().ReplaceAllString(s.title, ""); {
 	case isLabel(title) || vague().MatchString(title) || isBoilerplate(title) && !in("requirements security", strings.ToLower(title)) && phraseTopic(strings.ToLower(title)) != policies:
 		n += 6
-	case strings.HasSuffix(c.title, "?"):
+	case strings.HasSuffix(title, "?"):
 		n += 3
 	case c.about != "" && c.kind != role && !sharesWord(c.title, c.about):
 		n += 2
 	}
 	return n
 }
+
+// ofAnother are the words of a sentence that leaves what holds to another document.
+var ofAnother = lazy(`(?i)\b(?:follow|read|view|see|respect|adhere to|abide by|comply with)(?: all)?(?: of)? (?:(?:the|our|its|their)(?: \S+){0,2}|\S+['’]s(?: \S+)?) (?:code of conduct|polic(?:y|ies))\b|\bwe publish (?:a|an|the|our)\b`)
 
 // vague is a heading that says how its text is meant, and not of what it is.
 var vague = lazy(`(?i)^(?:(?:practical|other|general|some|more|key|a|an) )?(?:advice|cautions?|cautionary notes?|considerations?|expectations?|notes?|guidance|details|(?:must|should|could|what to|to) do|principles|the short version|background|introduction)$`)

@@ -20,7 +20,7 @@ func (d *document) displayName() string {
 }
 
 // maxName is the words of a document's name that tell the title of an atom.
-const maxName = 3
+const maxName = 6
 
 // shortName is the name of a document in at most maxName words: its title where that has no more, else what
 // its file is called, or for a README its folder, else the first words.

@@ -8,7 +8,7 @@ import (
 
 // The folders of documents that say what was, of those that teach, and of forms.
 const (
-	putAway  = "minutes reports archive archives archived attic historical legacy deprecated defunct completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts presentations slides meetings retro stories news"
+	putAway  = "minutes reports archive archives archived attic historical legacy deprecated defunct completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts presentations slides meetings retro stories news jobs vacancies"
 	teaching = "examples samples tutorial tutorials quickstart"
 	blanks   = "template templates"
 )

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -82,8 +83,8 @@ func (s *section) statedRule() []candidate {
 	at, weight := findDuty(words(s.title))
 	bs := outermostOf(s.blocks)
 	ws := words(s.title)
-	orders := at == 0 && len(ws) > 2 && s.doc.isRulebook() && in("never don't don’t", ws[0])
-	if len(bs) == 0 || weight < 3 || s.doc.shelfPenalty("9999") > 0 || !orders && (at == 0 || at == len(ws)-1 || len(ws) < 4) || strings.HasSuffix(s.title, "?") {
+	orders := len(ws) > 2 && s.doc.isRulebook() && in("never don't don’t always only avoid", ws[0])
+	if len(bs) == 0 || weight < 3 && !orders || s.doc.shelfPenalty("9999") > 0 || !orders && (at == 0 || at == len(ws)-1 || len(ws) < 4) || strings.HasSuffix(s.title, "?") {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: s.line, quote: []string{s.title}, passage: []block{s.headingBlock()}}
@@ -95,7 +96,11 @@ func (s *section) statedRule() []candidate {
 	if e.to-e.from >= maxRules {
 		return nil
 	}
-	return []candidate{{kind: policyAtom, title: s.title, about: clip(s.title, maxDescription), score: scoreSigns + 8, owners: s.readOwners(), evidence: []evidence{e}}}
+	about := clip(s.title, maxDescription)
+	if b, ok := s.firstProse(); ok && orders && sharesWord(s.title, firstOf(b.run.text)) {
+		about = cmp.Or(describeBy(b.run.text), about)
+	}
+	return []candidate{{kind: policyAtom, title: s.title, about: about, score: scoreSigns + 8, owners: s.readOwners(), evidence: []evidence{e}}}
 }
 
 // isCalledPolicy reports whether s, or the document it opens, has the name of a policy.
@@ -176,7 +181,7 @@ var sectionNumber = lazy(`^(?:[^\pL\pN]+ )?(?:(?i:section|article|chapter|rule|i
 // ruleTitle reports whether a heading may name a policy: short, a name and no symbol.
 func ruleTitle(title string) bool {
 	ws := strings.Fields(title)
-	return title != "" && len(ws) <= 12 && len(title) <= 90 && !strings.ContainsAny(title, "!;{}<>=[]|\\_$") && !strings.Contains(title, "://") &&
+	return title != "" && len(ws) <= 12 && len(title) <= 90 && !strings.ContainsAny(title, "!;{}<>=[]|\\_$…") && !strings.Contains(title, "://") &&
 		hasBalancedBrackets(title) && !(len(ws) == 1 && (isIdentifier(title) || !isCapitalized(title) && strings.ContainsAny(title, "-."))) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
 }
 
@@ -193,7 +198,7 @@ func (s *section) listPieces(named bool) []piece {
 			i++
 		}
 		p := piece{from: b.from, to: bs[i].lastLine()}
-		if (bs[i].kind == bullets || bs[i].kind == steps) && !areLinksOnly(bs[i].items) {
+		if (bs[i].kind == bullets || bs[i].kind == steps || bs[i].kind == definitions) && !areLinksOnly(bs[i].items) {
 			p.weight, p.says = bs[i].weighList(s.doc, named)
 			if leading {
 				p = p.underLead(b.run.text, bs[i], weighText(b.run.text, s.doc, named))
@@ -212,7 +217,7 @@ func (s *section) listPieces(named bool) []piece {
 }
 
 // describesItself are the words of an opening about the document it opens.
-var describesItself = lazy(`(?i)\bthis (?:document|page|guide|handbook|section|article|charter) (?:is|provides|records|describes|outlines|defines|covers|contains|explains|lists|details|aims|serves|sets|establishes|will help|helps)\b|\bthis is a checklist\b|\binformation in this (?:document|page|guide)\b`)
+var describesItself = lazy(`(?i)\bthis (?:document|page|guide|handbook|section|article|charter) (?:is|provides|records|describes|outlines|defines|covers|contains|explains|lists|details|aims|serves|sets|establishes|will help|helps)\b|\bthis is a checklist\b|\binformation in this (?:document|page|guide)\b|^[A-Z]\w+ (?:allows|enables|lets|supports) `)
 
 // underLead is a list with its lead, which says what its items are: rules, or none.
 func (p piece) underLead(lead string, list block, own piece) piece {
@@ -222,7 +227,7 @@ func (p piece) underLead(lead string, list block, own piece) piece {
 		}
 	}
 	if p.says == "" || own.weight > p.weight {
-		p.says = list.items[0].run.text
+		p.says = list.listTexts()[0].run.text
 	}
 	all := splitSentences(lead)
 	p.weight, p.says = max(p.weight, own.weight), strings.TrimRight(all[len(all)-1], ": ")+": "+p.says
@@ -239,6 +244,7 @@ func leadsUp(b block) bool {
 // weighList weighs a list by its strongest item, below it too, and tells that.
 func (b block) weighList(d *document, named bool) (weight int, says string) {
 	oblige := 0
+	b.items = b.listTexts()
 	for _, it := range b.items {
 		best := weighText(it.run.text, d, named)
 		for _, x := range it.below {
@@ -280,7 +286,7 @@ var asides = []struct {
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
 	{warned, strings.HasPrefix, "why |please |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|results|example|no longer|deprecated|legacy"},
-	{warned, strings.EqualFold, "conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisite|prerequisites|pre-requisites|before you begin|before you start"},
+	{warned, strings.EqualFold, "the short version|short version|tl;dr|conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisite|prerequisites|pre-requisites|before you begin|before you start"},
 	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|additional reading|additional readings|reading|materials|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|decision|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
@@ -430,7 +436,9 @@ func (d *document) laysDownRules() bool {
 	return d.isRulebook() || d.hasWord(affairs) || d.speaksToPeople()
 }
 
-func (d *document) isRulebook() bool { return d.place == policies || d.hasWord(rulebooks) }
+func (d *document) isRulebook() bool {
+	return d.place == policies || d.hasWord(rulebooks) || in("agents claude copilot-instructions", strings.ToLower(d.stem()))
+}
 
 // isCharter reports whether d says how people decide with each other, and who they are.
 func (d *document) isCharter() bool {
@@ -481,19 +489,4 @@ func (s *section) isFirst() bool {
 		}
 	}
 	return false
-}
-
-// isOfDuties reports whether d is about what somebody in a role has to do.
-func (d *document) isOfDuties() bool {
-	_, is := responsibilitiesOf(d.title)
-	return is
-}
-
-// countLeading counts the items that begin with a label that instructs, as "Assign a reviewer: …".
-func countLeading(items []item) int {
-	return count(items, func(it item) bool {
-		lead, _, ok := it.run.splitLead()
-		ws := words(lead.text)
-		return ok && lead.kind == strong && len(ws) > 1 && isImperative(ws[0])
-	})
 }

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -49,7 +50,7 @@ func (s *section) readProcedure() []candidate {
 }
 
 // stepsOrdered finds what says that the steps below it have to be taken.
-var stepsOrdered = lazy(`(?i)\b(?:the )?(?:following|below|these) steps (?:must|have to|need to|should|are to) be (?:executed|completed|performed|taken|followed|done)\b`)
+var stepsOrdered = lazy(`(?i)\b(?:the )?(?:following|below|these) steps (?:must|have to|need to|should|are to) be (?:executed|completed|performed|taken|followed|done)\b|\b(?:follow|take|perform|complete) (?:these|the following|the) steps(?: below)?:$|\bthese are the steps\b[^.]*:$`)
 
 // ordersSteps reports whether s says that the steps that it lists have to be taken.
 func (s *section) ordersSteps() bool {
@@ -243,7 +244,8 @@ func (d *document) qualifyTitle(title string) string {
 			telling++
 		}
 	}
-	if name := d.shortName(); (telling < 2 || points) && !isGeneric(name) && !sameName(name, title) && !sameName(firstPart(d.displayName()), title) && !strings.HasSuffix(title, ")") {
+	apart := path.Dir(d.path) != "." && !sharesWord(title, d.displayName())
+	if name := strings.NewReplacer("(", "", ")", "").Replace(d.shortName()); (telling < 2 || points || apart && telling < 4) && !isGeneric(name) && !sameName(name, title) && !sameName(firstPart(d.displayName()), title) && !strings.HasSuffix(title, ")") {
 		return title + " (" + name + ")"
 	}
 	return title
@@ -369,4 +371,13 @@ func ifThen(q string) bool {
 		}
 	}
 	return false
+}
+
+// countLeading counts the items that begin with a label that instructs, as "Assign a reviewer: …".
+func countLeading(items []item) int {
+	return count(items, func(it item) bool {
+		lead, _, ok := it.run.splitLead()
+		ws := words(lead.text)
+		return ok && lead.kind == strong && len(ws) > 1 && isImperative(ws[0])
+	})
 }

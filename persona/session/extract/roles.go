@@ -160,6 +160,12 @@ func responsibilitiesOf(title string) (string, bool) {
 	return title, false
 }
 
+// isOfDuties reports whether d is about what somebody in a role has to do.
+func (d *document) isOfDuties() bool {
+	_, is := responsibilitiesOf(d.title)
+	return is
+}
+
 func cutPrefixFold(s, prefix string) (string, bool) {
 	if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
 		return s[len(prefix):], true

@@ -47,7 +47,7 @@ func TestPagesOfAManual(t *testing.T) {
 		pages string
 		rules int
 	}{
-		{"docs/install.md docs/user/paint.md", 0}, {"docs/getting_started.md docs/source/tutorials/paint.md", 0},
+		{"docs/install.md docs/user/paint.md", 0}, {"docs/install.md docs/user/paint.md INSTALL.md", 0}, {"docs/getting_started.md docs/source/tutorials/paint.md", 0},
 		{"site/src/latest/docs/install.md site/src/latest/docs/guide.md", 0}, {"docs/usage/paint.md", 1}, {"docs/install.md", 1}, {"teams/install.md docs/usage/paint.md", 2}, {"docs/install.md teams/usage/paint.md", 2},
 		{"docs/boats/red/install.md docs/usage/paint.md", 2}, {"docs/user/paint.md", 0}, {"docs/cookbook.md docs/install.md", 0}, {"docs/configuration/paint.md docs/install.md", 0},
 		{"guides/installing.md guides/beginners-guide.md references/paint.md", 0}, {"guides/installing.md guides/common-issues.md howto/paint.md", 0},
@@ -126,14 +126,54 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestTitleAndItsDocument: a heading with two telling words is a title alone, one with a single word is told
-// by its document, in three words at most; an atom whose title has another name of it, or none, is known.
+// TestRankOfOneAtom: what explains more than it instructs, is only proposed, leaves it to another document, or is a part
+// of another procedure, stands behind its like.
+func TestRankOfOneAtom(t *testing.T) {
+	t.Parallel()
+	stages := func(text string) string {
+		return "# Retire a boat\n\n## 1. Empty it\n\n" + text + "\n\n## 2. Tell the desk\n\n" + text + "\n\n## 3. Sell it\n\n" + text + "\n"
+	}
+	adr := func(head string) string {
+		return "# Paper cards\n\n" + head + "\n\n## Decision\n\nWe will keep float plans on paper.\n"
+	}
+	rule := func(what string) string { return "# Club\n\nBoats float.\n\n## Boats\n\nMembers must " + what + ".\n" }
+	steps := func(heading string) string {
+		return "# Club\n\n## " + heading + "\n\n1. Open the tin.\n2. Stir it.\n3. Close it.\n4. Take it away.\n5. Wash it.\n"
+	}
+	const many = " Boats are dear. Boats rot."
+	for _, tt := range []struct {
+		name, path, text, like string
+		want                   int
+	}{
+		{"stages that explain", "a.md", stages("Ask the lead." + many), stages("Ask the lead."), 8},
+		{"stages with tables", "a.md", stages("Ask the lead.\n\n<p>Boats are dear. Boats rot. Boats leak.</p>"), stages("Ask the lead."), 0},
+		{"stages that hardly instruct", "a.md", stages("The lead knows." + many + many), stages("Ask the lead."), 16},
+		{"a proposed decision", "docs/adr/1.md", adr("Date: 2026-01-02\nStatus: Proposed"), adr("Date: 2026-01-02\nStatus: Accepted"), 8},
+		{"a policy of another document", "policies/a.md", rule("follow our code of conduct for boats"), rule("wash our boats for boats"), 6},
+		{"a numbered part", "a.md", steps("3.2 Cleaning boats"), steps("Cleaning boats"), 6},
+		{"what one may leave out", "a.md", steps("Cleaning boats (optional)"), steps("Cleaning boats"), 6},
+	} {
+		score := func(text string) int {
+			d, err := readFile(file{tt.path, []byte(text)})
+			if err != nil || len(d.found) != 1 {
+				t.Fatalf("%s: %v, %d found", tt.name, err, len(d.found))
+			}
+			return d.found[0].score
+		}
+		if got := score(tt.like) - score(tt.text); got != tt.want {
+			t.Errorf("%s: %d behind, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestTitleAndItsDocument: a heading with two telling words is a title alone, one with a single word, or with none of
+// its document's in a folder, is told by its document, in six words at most; an atom whose title has another name of it, or none, is known.
 func TestTitleAndItsDocument(t *testing.T) {
 	t.Parallel()
 	const two = "\n\n## Mixing colors\n\n1. Open the tin.\n2. Stir it.\n3. Close the tin.\n\n## Painting\n\n1. Open the tin.\n2. Take a brush.\n3. Close the tin.\n"
 	for _, c := range []struct{ path, title, want string }{
-		{"a.md", "Boat paint", "Boat paint"}, {"PAINT.md", "All that we know of paint", "Paint"}, {"old-boat_paint.md", "All that we know of paint", "old boat paint"},
-		{"boats/README.md", "All that we know of paint", "boats"}, {"README.md", "Paint of the boats and all else", "Paint"}, {"a-b-c-d.md", "All that we know of paint", "a b c"},
+		{"a.md", "Boat paint", "Boat paint"}, {"PAINT.md", "All that we know of old paint", "Paint"}, {"old-boat_paint.md", "All that we know of paint", "All that we know of paint"},
+		{"boats/README.md", "All that we know of old paint", "boats"}, {"README.md", "Paint of the boats and all else", "Paint of the boats and all"}, {"b.md", "Boat paint (BP)", "Boat paint BP"}, {"a-b-c-d-e-f-g.md", "All that we know of old paint", "a b c d e f"},
 	} {
 		r := request(c.path, "# "+c.title+two)
 		var got []string
@@ -142,7 +182,11 @@ func TestTitleAndItsDocument(t *testing.T) {
 			got, atoms = append(got, a.Atom.Title), append(atoms, a.Atom)
 		}
 		slices.Sort(got)
-		if d := cmp.Diff([]string{"Mixing colors", "Painting (" + c.want + ")"}, got); d != "" {
+		mixing := "Mixing colors"
+		if strings.Contains(c.path, "/") {
+			mixing += " (" + c.want + ")"
+		}
+		if d := cmp.Diff([]string{mixing, "Painting (" + c.want + ")"}, got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.path, d)
 		}
 		for _, other := range []string{"", " (All that we know of paint…)"} {

@@ -28,7 +28,7 @@ func (s *section) readStages() []candidate {
 	}
 	e := evidence{doc: s.doc, from: steps[0].line}
 	name := func(x *section) string { return strings.TrimSpace(stage().ReplaceAllString(x.title, "")) }
-	instructs, named := 0, 0
+	instructs, acts, says, named := 0, 0, 0, 0
 	for _, x := range steps {
 		if ws := words(name(x)); len(ws) > 0 && (isImperative(ws[0]) || activity(name(x))) {
 			named++
@@ -42,17 +42,28 @@ func (s *section) readStages() []candidate {
 		e.passage = append(append(e.passage, x.headingBlock()), x.passageBetween(x.line, e.to)...)
 		t := x.readTraits(nil)
 		if instructs += t.orders + t.duties; activity(name(x)) {
-			instructs++
+			acts++
+		}
+		for _, b := range outermostOf(x.blocks) {
+			if b.kind == paragraph {
+				says += len(splitSentences(b.run.text))
+			}
 		}
 	}
-	if len(renderAll(e.passage, nil)) > maxPassage || instructs < len(steps) || !told && 2*named < len(steps) {
+	if len(renderAll(e.passage, nil)) > maxPassage || instructs+acts < len(steps) || !told && 2*named < len(steps) {
 		return nil
 	}
 	for _, x := range s.doc.sections {
 		x.part = x.part || slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.isBelow(step) })
 	}
 	about := fmt.Sprintf("%d steps: %s … %s", len(steps), name(steps[0]), name(steps[len(steps)-1]))
-	return []candidate{{kind: process, title: s.qualifyTitle(strings.TrimRight(title, "?: ")), about: clip(about, maxDescription), score: scoreProcess,
+	score := scoreProcess
+	for _, n := range []int{2, 8} {
+		if n*instructs < says {
+			score -= 8 // it explains more than it instructs
+		}
+	}
+	return []candidate{{kind: process, title: s.qualifyTitle(strings.TrimRight(title, "?: ")), about: clip(about, maxDescription), score: score,
 		evidence: []evidence{e}, owners: s.readOwners()}}
 }
 

@@ -43,6 +43,7 @@ func TestProceduresAreQuotedWhole(t *testing.T) {
 		{"commands alone", "Running the benchmarks", "## Running the benchmarks\n\n```sh\nmake data\nmake bench\n```\n", "```sh\nmake data\nmake bench\n```"},
 		{"every link of a chain", "Verify a download", "## Verify a download\n\nGet the keys:\n\n```sh\ncurl -O keys\n```\n\nThen check the file:\n\n```sh\ngpgv keys\nshasum --check sums\n```\n",
 			"Get the keys:[^a]\n\n```sh\ncurl -O keys\n```\n\nThen check the file:\n\n```sh\ngpgv keys\nshasum --check sums\n```"},
+		{"tildes in code", "Make a release", "## Make a release\n\n1. Open the notes.\n2. Add this:\n\n   ```rst\n   News\n   ~~~~\n   ```\n3. Push it.\n", "1. Open the notes.[^a]\n2. Add this:\n\n   ```rst\n   News\n   ~~~~\n   ```\n3. Push it."},
 		{"a number of its own", "Repair a hull", "## How to repair a hull\n\n3. Clean the crack.\n4. Fill it with resin.\n5. Wash it.\n", "3. Clean the crack.[^a]\n4. Fill it with resin.\n5. Wash it."},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -167,6 +167,9 @@ func canName(title string, code bool) bool {
 		return false
 	}
 	last := strings.ToLower(ws[len(ws)-1])
+	if len(ws) > 1 && in("see for if when while where why how", strings.ToLower(ws[0])) {
+		return false
+	}
 	return !isLabel(title) && hasBalancedBrackets(title) && !strings.HasPrefix(title, "..") && !(len(ws) > 1 && in("to for with of by from", last))
 }
 
