@@ -86,7 +86,7 @@ func TestReaders(t *testing.T) {
 		{"the short of a text", "CODE_OF_CONDUCT.md", "# Conduct\n\n## The Short Version\n\nMembers must not shout at others.\n\n## Long version\n\nMembers must not shout at others in the club.\n",
 			[]string{"policy Long version | Members must not shout at others in the club. | line 9"}},
 		{"a heading that runs on", "CONTRIBUTING.md", "# Club\n\n## Questions and bugs…\n\n…must all be sent to the desk by members.\n", nil},
-		{"what a product allows", "policies/password-policy.md", "# Boat\n\n## Password policy\n\nBoat allows owners to set a policy.\n", nil},
+		{"what a product allows", "policies/password-policy.md", "# Password policy\n\nBoat allows owners to set a policy for passwords.\n", nil},
 		{"who is who", "GOVERNANCE.md", "# Club\n\n## Guides\n\nThe current group of guides consists of:\n\n| Name | Boat |\n|---|---|\n| Ann | Red |\n", nil},
 		{"headings that tell no more than a verb", "a.md", "# Retire a boat\n\nOnce a year.\n\n## 1. Empty\n\nThe gear is in it.\n\n## 2. Wash\n\nWinter is long.\n\n## 3. Sell\n\nBoats are dear.\n", nil},
 		{"a list of what must not be", "SECURITY.md", "# Security\n\n## Reports\n\nReporters must not:\n\n- Say that others must pay for it.\n- Sell it.\n",
