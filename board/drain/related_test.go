@@ -5,7 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/invoke"
 )
 
 // TestRelatedAtoms: a brief gets the atoms that share at least two words with its task's title,
@@ -49,6 +52,31 @@ func TestRelatedAtoms(t *testing.T) {
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.title, got, tt.want)
+		}
+	}
+}
+
+// TestFoundOnce: what a brief has already is not found again, and a task that reads documents
+// is told of nothing.
+func TestFoundOnce(t *testing.T) {
+	t.Parallel()
+	var atoms []okf.Atom
+	for _, name := range []string{"policies/a.md", "policies/b.md"} {
+		a, err := okf.Parse(name, []byte("---\ntype: policy\ntitle: Unavailable devices\n---\n\nText.\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		atoms = append(atoms, a)
+	}
+	s := &snapshot{graph: okf.NewGraph(atoms), cfg: config.Config{Root: "knowledge"}}
+	task := board.Task{Row: board.Row{Title: "An unavailable device"}}
+	for _, c := range []struct {
+		kind, known string
+		want        int
+	}{{"", "knowledge/c.md", 2}, {"", "knowledge/policies/a.md", 1}, {"extract", "", 0}} {
+		task.Kind = c.kind
+		if got := s.findRelated(task, nil, []invoke.Ref{{Path: c.known}}); len(got) != c.want || c.want == 1 && got[0].Path != "knowledge/policies/b.md" {
+			t.Errorf("kind %q beside %s: %v", c.kind, c.known, got)
 		}
 	}
 }
