@@ -1,9 +1,13 @@
 package drain
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/odd-cli/odd/board/agent"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/handoff"
@@ -43,6 +47,25 @@ func TestJournalTells(t *testing.T) {
 		h := handoff.Handoff{Handoff: contract.Handoff{From: contract.Planning, To: contract.Execution, Path: "handoffs/h.md", Journal: c.file}, Run: own}
 		if got := JournalTells(files, c.file, h); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestInvokedTask: an invocation is the first attempt at a task of its own, without secrets in
+// its title, and may cost what its sessions may.
+func TestInvokedTask(t *testing.T) {
+	t.Parallel()
+	costly := config.Config{Session: config.Session{Substrate: "claude", MaxCost: 300}}
+	const secret = "AKIA" + "IOSFODNN7EXAMPLF"
+	for _, c := range []struct {
+		cfg      config.Config
+		sessions int
+		budget   budget.MicroUSD
+	}{{config.Default(), 2, 0}, {costly, 0, 300}, {costly, 3, 900}} {
+		cs := contracts{Options: Options{Host: agent.Host{Run: "run-1"}, Call: contract.Call{WorkRole: "auditor"}}, at: &snapshot{cfg: c.cfg}}
+		got := cs.asTask(Invocation{Title: "Look at " + secret, Sessions: c.sessions})
+		if got.ID != "run-1" || got.Role != "auditor" || got.Attempts != 1 || got.Budget != c.budget || !isOffBoard(got) || strings.Contains(got.Title, secret) {
+			t.Errorf("%d sessions: %+v", c.sessions, got)
 		}
 	}
 }
