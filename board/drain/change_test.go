@@ -219,7 +219,8 @@ func TestRepairIsOfTheCandidateThatFailed(t *testing.T) {
 	w := newWorld(t, paid+"[pipeline]\nvalidate = [[\"grep\", \"-q\", \"good\", \"docs/a.md\"]]\n", forDocs)
 	w.o.Temp = t.TempDir()
 	w.commit(repo.Changes{"docs/a.md": []byte("# A\n")}, "the docs")
-	n := 0
+	n, said := 0, ""
+	w.o.Progress = func(s string) { said += s + "\n" }
 	w.answer = func(_ context.Context, r session.Request) (session.Emission, error) {
 		if n++; n == 1 {
 			e := delivers(1, "")
@@ -235,5 +236,9 @@ func TestRepairIsOfTheCandidateThatFailed(t *testing.T) {
 	}
 	if o := w.must().Tasks[0]; n != 2 || o.State != board.Review {
 		t.Errorf("%d sessions: %+v", n, o)
+	}
+	// Once as it came, twice where the repair looks for a flake, and once as it was mended.
+	if got := strings.Count(said, ": checking: "); got != 4 {
+		t.Errorf("%d checks:\n%s", got, said)
 	}
 }
