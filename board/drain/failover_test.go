@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // legs is a world whose sessions fail over from "first" to "second" to "third".
@@ -247,5 +249,34 @@ func TestTheFallbackHasTheMoneyThatIsLeft(t *testing.T) {
 	l.must()
 	if got := fmt.Sprint(had); got != "[100000 70000]" {
 		t.Errorf("micro-USD that each may cost: %s", got)
+	}
+}
+
+// TestBesideOthers: of sessions that run at the same time, each call waits for the baton and
+// gets the drain's own answer.
+func TestBesideOthers(t *testing.T) {
+	t.Parallel()
+	b := &baton{}
+	held := func(what string) error {
+		if b.TryLock() {
+			b.Unlock()
+			t.Errorf("%s without the baton", what)
+		}
+		return errors.New(what)
+	}
+	told := ""
+	q := b.guardRequest(session.Request{
+		Turn:     func(session.Usage) error { return held("turn") },
+		Allow:    func(policy.Action) error { return held("allow") },
+		Desk:     func(context.Context) (session.Desk, error) { return session.Desk{}, held("desk") },
+		Progress: func(s string) { told = fmt.Sprint(s, held("progress")) },
+	})
+	_, desk := q.Desk(t.Context())
+	q.Progress(", a ")
+	if got := fmt.Sprint(q.Turn(session.Usage{}), q.Allow(policy.Action{}), desk, told); got != "turn allow desk, a progress" {
+		t.Errorf("%q", got)
+	}
+	if q = b.guardRequest(session.Request{}); q.Allow != nil || q.Desk != nil {
+		t.Error("a session may do what nobody asked about")
 	}
 }
