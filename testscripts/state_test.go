@@ -169,7 +169,7 @@ var outside = map[string][]string{
 	"time.Sleep":    {},
 	"os.Getenv":     {},
 	"os.LookupEnv":  {"persona/session/exec"},
-	"os.Environ":    {"journal/repo", "persona/session/exec"},
+	"os.Environ":    {"journal/repo/repotest", "persona/session/exec"},
 	"os.Exit":       {"cmd/odd"},
 	"os.Stdout":     {},
 	"os.Stderr":     {},
@@ -182,7 +182,7 @@ var outside = map[string][]string{
 	"log.Fatal":     {},
 	"log.Printf":    {},
 	"http.Get":      {},
-	"exec.LookPath": {"journal/repo", "persona/session/cage"},
+	"exec.LookPath": {"journal/repo", "journal/repo/object", "persona/session/cage"},
 }
 
 func TestTheWorldEntersInCmd(t *testing.T) {

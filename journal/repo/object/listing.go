@@ -24,6 +24,7 @@ type Entry struct {
 	OID  OID
 }
 
+// IsDir reports whether the entry is a folder.
 func (e Entry) IsDir() bool { return e.Mode == ModeDir }
 
 // listing is the content of one tree object. It keeps the object's bytes and decodes an entry when asked: in a

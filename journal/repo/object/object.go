@@ -65,6 +65,7 @@ func (o OID) IsValid() bool {
 	return true
 }
 
+// Check refuses what is no whole object id.
 func (o OID) Check() error {
 	if o.IsValid() {
 		return nil

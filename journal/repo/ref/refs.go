@@ -216,6 +216,7 @@ func Format(us []Update) (string, error) {
 	return b.String(), nil
 }
 
+// Check refuses a name that is no ref, and an id that is none.
 func (u Update) Check() error {
 	if err := Check(u.Name); err != nil {
 		return err

@@ -47,6 +47,7 @@ func Git(t testing.TB, dir string, args ...string) string {
 	return out
 }
 
+// TryGit runs the real git in dir, and returns its output, trimmed, also where it fails.
 func TryGit(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
