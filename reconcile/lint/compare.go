@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"go/build/constraint"
 	"maps"
 	"path"
 	"slices"
@@ -21,8 +22,9 @@ type comparison struct {
 	fewer    counts[string]         // the functions that code declares less often than it did
 	coded    bool                   // more than what tests expect is changed
 	asked    func() map[string]bool // see askedBeside
-	come     []check                // checks that are new
-	spare    map[*check]bool        // those of them that stand for none that is gone yet
+	leaves   func(dir, name string) bool
+	come     []check         // checks that are new
+	spare    map[*check]bool // those of them that stand for none that is gone yet
 }
 
 var (
@@ -94,6 +96,13 @@ func (s *suite) keepReached() (used map[string]bool) {
 		}
 	}
 	s.checks = slices.DeleteFunc(s.checks, func(k check) bool { return !reached[k.in] })
+	asserts := map[[2]string]bool{} // the functions that assert something themselves, with their file
+	for _, k := range s.checks {
+		asserts[[2]string{k.in, k.path}] = asserts[[2]string{k.in, k.path}] || !k.weak && k.helper == ""
+	}
+	s.checks = slices.DeleteFunc(s.checks, func(k check) bool {
+		return strings.Contains(k.helper, ".") && !asserts[[2]string{path.Dir(k.path) + "/" + k.helper, k.path}]
+	})
 	for _, k := range s.checks {
 		t := s.tests[k.in]
 		t.strong += btoi(!k.weak)
@@ -131,7 +140,7 @@ func (j comparison) judgeTests() []policy.Finding {
 			}
 		case t.skips > old.skips:
 			tell("test_skipped", t.place, "the test %s is skipped", old.name)
-		case t.constraint != old.constraint && holdsUsually(t.constraint):
+		case t.constraint != old.constraint && ordinaryBuild(t.constraint):
 			tell("test_rewritten", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
 		case t.constraint != old.constraint && t.constraint != "" && old.test:
 			tell("test_skipped", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
@@ -166,7 +175,7 @@ func (j comparison) judgeRemovedTest(old tested, checks []check, gone, come int)
 	calls, named, called := old.calls, "", false
 	drops := map[string]bool{}
 	for _, w := range slices.Sorted(maps.Keys(old.tokens)) {
-		if drops[w] = j.removed[w] || old.calls[w] && j.fewer[w] > 0; drops[w] {
+		if drops[w] = j.removed[w] || old.calls[w] && j.leaves(path.Dir(old.path), w); drops[w] {
 			named, called = w, called || old.calls[w]
 		}
 	}
@@ -196,7 +205,8 @@ func (j comparison) judgeRemovedTest(old tested, checks []check, gone, come int)
 }
 
 // callsOf are the names that the checks of a test ask, but for those of a dropped name; a check
-// that asks nothing by name is of all that its test calls.
+// that asks nothing by name is of all that its test calls. What the code declares less often
+// than it did may be what is dropped.
 func (j comparison) callsOf(checks []check, in tested, drops map[string]bool) map[string]bool {
 	out := map[string]bool{}
 	for _, k := range checks {
@@ -211,7 +221,7 @@ func (j comparison) callsOf(checks []check, in tested, drops map[string]bool) ma
 			out[name] = true
 		}
 	}
-	maps.DeleteFunc(out, func(name string, _ bool) bool { return drops[name] })
+	maps.DeleteFunc(out, func(name string, _ bool) bool { return drops[name] || j.fewer[name] > 0 })
 	return out
 }
 
@@ -388,7 +398,7 @@ func (j comparison) countWorth(n check) int {
 	key := path.Dir(n.path) + "/" + n.helper
 	t, known := j.now.tests[key]
 	if n.helper == "" || !known {
-		return btoi(!n.weak && !strings.Contains(n.helper, ".")) // what a method asserts is not known
+		return btoi(!n.weak)
 	}
 	if _, old := j.was.tests[key]; !old && t.strong > 0 {
 		return many
@@ -466,4 +476,11 @@ func (j comparison) unmatchedChecks() (gone, come []check) {
 		})
 	}
 	return gone, come
+}
+
+// ordinaryBuild reports a build constraint that holds on a common system without any
+// tag that a person would have to give.
+func ordinaryBuild(text string) bool {
+	expr, err := constraint.Parse(text)
+	return err == nil && holdsUsually(expr.Eval, nil)
 }

@@ -48,8 +48,8 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 	return removed, stands
 }
 
-// fewerFunctions are the names of functions and methods that the code of the change declares still,
-// and less often than it did.
+// fewerFunctions are the names of functions and methods that the code of the change declares less
+// often than it did.
 func (c *change) fewerFunctions() counts[string] {
 	was, now := counts[string]{}, counts[string]{}
 	count := func(d *delta, s side, to counts[string]) {
@@ -68,9 +68,33 @@ func (c *change) fewerFunctions() counts[string] {
 			count(d, d.now, now)
 		}
 	}
-	fewer := was.subtract(now)
-	maps.DeleteFunc(fewer, func(name string, _ int) bool { return now[name] == 0 })
-	return fewer
+	return was.subtract(now)
+}
+
+// leavesFolder reports a function that a folder declares no more, and that no other folder declares
+// instead, whatever else bears its name.
+func (c *change) leavesFolder(dir, name string) bool {
+	was, now := "", false
+	each := func(s side, do func(f function, text string)) {
+		for _, f := range s.listFunctions() {
+			do(f, strings.Replace(s.textOf(f.decl), f.decl.Name.Name, "", 1))
+		}
+	}
+	for _, d := range c.deltas {
+		each(d.was, func(f function, text string) {
+			if d.dir == dir && !d.test && f.name == name {
+				was = text
+			}
+		})
+	}
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		old := map[string]bool{}
+		each(d.was, func(f function, _ string) { old[f.name] = true })
+		each(d.now, func(f function, text string) {
+			now = now || text == was || f.decl.Name.Name == name && (d.dir == dir || !old[f.name])
+		})
+	}
+	return was != "" && !now
 }
 
 // declaredMark stands before a name of another language where it is declared: that a name is

@@ -38,6 +38,9 @@ func TestJudgeListsAllOnce(t *testing.T) {
 		if v.Hard != 2 || v.Soft != 1 || !v.Refused() {
 			t.Errorf("hard %d, soft %d", v.Hard, v.Soft)
 		}
+		if v.Ways["b.go"] != policy.ByText || v.Ways["a.txt"] != policy.ByText {
+			t.Errorf("ways %v", v.Ways)
+		}
 		files[0], files[2] = files[2], files[0]
 	}
 }
@@ -88,7 +91,7 @@ func TestRulesAreWhole(t *testing.T) {
 
 func TestJudgeCutsShort(t *testing.T) {
 	t.Parallel()
-	v := Judge([]File{{Path: "a.js", After: []byte(strings.Repeat("// ...\nf();\n", 1000))}}, Options{})
+	v := Judge([]File{{Path: "a.js", After: []byte(strings.Repeat("// ...\n", 1000))}}, Options{})
 	if v.Hard != maxAlike || !strings.Contains(v.Findings[maxAlike-1].Text, "and 950 more") {
 		t.Errorf("%d findings, the last %v", v.Hard, v.Findings[len(v.Findings)-1])
 	}

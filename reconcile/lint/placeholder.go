@@ -39,7 +39,7 @@ func placeholderPhrases() []string {
 		`\d+\s+(?:more\s+|other\s+)?lines?\s+(?:omitted|unchanged|hidden|elided|truncated|not\s+shown|remain)`,
 		`(?:TO` + `DO|FIX` + `ME|X` + `XX|HA` + `CK|TB` + `D)\b[:(\s]*(?:\w+\)?:?\s+)?(?:(?:implement|write|fill|complete|finish)(?:\s+(?:me|it|this|that|in|here|the\s+(?:rest|code|body|function|method|logic|tests?)))*[\s.…]*(?:$|\*/|-->)|add\s+(?:the\s+)?(?:real|actual|implementation|code|logic)|placeholder|real\s+implementation)`,
 		`(?:placeholder|st` + `ub|dummy|mock)\s+(?:implementation|code|content|body)\b|(?:placeholder|st` + `ub|dummy|mock)\s+function\s*(?:$|[.…)]|\*/|-->)`,
-		`(?:not|un)\s*(?:yet\s+)?implemented\b|to\s+be\s+(?:implemented|written|filled|completed|done)\b(?:\W*$|\s*\*/|\s+(?:in|here|later|soon|by)\b)`,
+		`(?:not|un)\s*(?:yet\s+)?implemented\b|to\s+be\s+(?:implemented|written|filled|completed|done)\b`,
 		// German, French, Spanish, Portuguese, Italian, Dutch
 		`(?:der\s+)?rest\s+(?:der\s+datei|des\s+codes|bleibt|wie)\b[^\n]{0,30}|(?:bestehender|vorhandener|restlicher|übriger)\s+code\b|unverändert\b|hier\s+(?:kommt|folgt|steht)\b[^\n]{0,20}|noch\s+(?:zu\s+implementieren|nicht\s+implementiert)`,
 		`(?:le\s+)?reste\s+du\s+(?:fichier|code)\b|(?:code|contenu)\s+(?:existant|inchangé|précédent)|inchangé\b|à\s+(?:implémenter|compléter)`,
@@ -101,7 +101,7 @@ func checkPlaceholders(_ *change, d *delta) []policy.Finding {
 			}
 		case marker().MatchString(l):
 			out = append(out, d.oneFinding("conflict_marker", policy.ByText, i+1, "has a merge conflict marker: "+short80(l))...)
-		case ellipsis().MatchString(l) && !d.allowsDots(i, l, fenced):
+		case ellipsis().MatchString(l) && !allowedDots(d.ext, l, fenced):
 			out = append(out, d.oneFinding("ellipsis_line", policy.ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", strings.TrimSpace(l)))...)
 		case (comment == nil || comment[i+1]) && p.re.MatchString(l):
 			if had--; had >= 0 {
@@ -127,22 +127,17 @@ func (s side) commentLines() map[int]bool {
 	return out
 }
 
-// allowsDots reports a line of dots that means something: between the lines of a comment, in what
-// the tests of another language compare with, the end of a YAML document, a body in Python, and
-// samples in prose.
-func (d *delta) allowsDots(i int, line string, fenced bool) bool {
+// allowedDots are the languages in which a line of dots means something: the end
+// of a YAML document, a body in Python, and samples in prose.
+func allowedDots(ext, line string, fenced bool) bool {
 	bare := strings.Trim(line, " \t.") == ""
-	mark, lines := strings.TrimRight(line, " .…"), d.now.lines()
-	if strings.TrimSpace(mark) != "" && i > 0 && i+1 < len(lines) && strings.HasPrefix(lines[i-1], mark) && strings.HasPrefix(lines[i+1], mark) {
-		return true
-	}
-	switch d.ext {
+	switch ext {
 	case ".yaml", ".yml", ".py", ".pyi":
 		return bare
 	case ".md", ".mdx", ".markdown", ".txtar":
-		return fenced || d.ext == ".txtar"
+		return fenced || ext == ".txtar"
 	case ".rst":
 		return bare && strings.HasPrefix(line, " ") // in a block of code
 	}
-	return bare && d.test && !slices.Contains(codeExts(), d.ext)
+	return false
 }

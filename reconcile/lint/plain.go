@@ -18,15 +18,6 @@ type routine struct {
 	at    int
 }
 
-// addRoutine returns the function of a name: several of one name, such as what gets and what
-// sets a property, count as one.
-func addRoutine(to map[string]*routine, name string, at int) *routine {
-	if to[name] == nil {
-		to[name] = &routine{at: at}
-	}
-	return to[name]
-}
-
 // isHollow reports that a function does nothing.
 func (r *routine) isHollow() bool {
 	return !slices.ContainsFunc(r.lines, func(l string) bool { return !emptyBody().MatchString(l) })
@@ -122,10 +113,8 @@ func indentedRoutines(lines []string) map[string]*routine {
 		if head[1] == "class" {
 			in.class, in.body = head[2]+".", nil
 		} else {
-			in.body = addRoutine(out, in.class+head[2], i+1)
-			if at := strings.LastIndex(text, ": "); brackets == 0 && at > 0 && !strings.HasSuffix(text, ":") {
-				in.body.lines = append(in.body.lines, strings.TrimSpace(text[at+1:])) // a body in the line of its head
-			}
+			in.body = &routine{at: i + 1}
+			out[in.class+head[2]] = in.body
 		}
 		open = append(open, in)
 	}
@@ -160,7 +149,7 @@ func bracedRoutines(lines []string) map[string]*routine {
 		if name == "" && strings.HasSuffix(text, "{") && !controls().MatchString(l) {
 			if m := braceDef().FindStringSubmatch(l); m != nil {
 				name, base = m[1], depth
-				addRoutine(out, name, i+1)
+				out[name] = &routine{at: i + 1}
 				depth += strings.Count(l, "{") - strings.Count(l, "}")
 				continue
 			}
@@ -190,16 +179,16 @@ func bodiesByText(d *delta) []policy.Finding {
 		return nil
 	}
 	now := findRoutines(d.ext, d.now)
-	come := map[string]*routine{} // functions that are new: one may be an old one, in a class with another name
+	hollow := map[string]*routine{} // functions that are new and do nothing: one may be an old one, in a class with another name
 	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if last := lastName(name); was[name] == nil && (come[last] == nil || come[last].isHollow()) {
-			come[last] = now[name]
+		if was[name] == nil && now[name].isHollow() {
+			hollow[lastName(name)] = now[name]
 		}
 	}
 	var out []policy.Finding
 	for _, name := range slices.Sorted(maps.Keys(was)) {
-		r := cmp.Or(now[name], come[lastName(name)])
-		if had := len(was[name].lines); had >= collapsedFrom && r != nil && r.isHollow() && !was[name].isHollow() {
+		r := cmp.Or(now[name], hollow[lastName(name)])
+		if had := len(was[name].lines); had >= collapsedFrom && r != nil && r.isHollow() {
 			out = append(out, d.oneFinding("function_body_collapsed", policy.ByText, r.at, fmt.Sprintf("the function %s had %d lines and now does nothing", name, had))...)
 		}
 	}

@@ -18,9 +18,9 @@ type check struct {
 	condition
 	place
 	in     string // the key of the function that asserts it
-	helper string // the function of the project that is asked, if one is, or the method
-	setup  string // what made the files of the test, if the check is about its error, see [setupBefore]
+	helper string // the function of the project that is asked, if one is; a method with its type
 	weak   bool   // it only says that something is not so, or is there
+	setup  string // the function of Go's that makes files, or an environment, and whose error it is about
 	asks   []string
 	words  map[string]bool
 }
@@ -106,7 +106,8 @@ func checkTests(c *change) []policy.Finding {
 	was.keepReached()
 	j := comparison{was: was, now: now, twins: was.findTwins(now), used: now.keepReached(), coded: coded}
 	j.removed, j.stands = c.compareNames()
-	j.fewer, j.asked = c.fewerFunctions(), sync.OnceValue(c.askedBeside)
+	j.fewer = c.fewerFunctions()
+	j.leaves, j.asked = c.leavesFolder, sync.OnceValue(c.askedBeside)
 	return slices.Concat(j.judgeTests(), out)
 }
 
@@ -124,8 +125,9 @@ func (s *suite) readTree(d *delta, from side) {
 		t.countTokens(f.decl)
 		s.tests[key] = t
 		s.own[d.dir+" "+f.name] = true
+		made := setupsOf(f.decl)
 		a := asserter{from: from, says: findAsserters(f.decl), each: func(c condition, n *ast.CallExpr, helper string) {
-			s.addCheck(check{condition: c, place: place{d.Path, from.lineOf(n)}, in: key, helper: helper, setup: setupBefore(f.decl, c.text, n.Pos())}, strings.Join(argumentsOf(from, n), " "), from.imports)
+			s.addCheck(check{condition: c, place: place{d.Path, from.lineOf(n)}, in: key, helper: helper, setup: made.setupBefore(c.text, n.Pos())}, strings.Join(argumentsOf(from, n), " "), from.imports)
 		}}
 		a.walkBlock(f.decl.Body.List, nil)
 	}

@@ -28,14 +28,10 @@ func otherExts() []string {
 	return []string{".rb", ".php", ".pl", ".lua", ".java", ".kt", ".cs", ".rs", ".c", ".h", ".cc", ".cpp", ".swift", ".scala"}
 }
 
-func codeExts() []string {
-	return slices.Concat(pythonExts(), scriptExts(), shellExts(), otherExts())
-}
-
 // textPatterns are what the guardian looks for where it has no tree.
 var textPatterns = sync.OnceValue(func() []pattern {
 	re := regexp.MustCompile
-	code := codeExts()
+	code := slices.Concat(pythonExts(), scriptExts(), shellExts(), otherExts())
 	return []pattern{
 		{"shell_exec_introduced", "pipes a download into a shell", nil, []string{"curl", "wget", "iwr", "fetch", "Invoke-"},
 			re(`(?i)\b(?:curl|wget|fetch|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^\n]*(?:\|\s*(?:sudo\s+)?(?:env\s+)?(?:\S*/)?(?:ba|z|da|k)?sh\b|\|\s*(?:python|perl|ruby|node|php|iex)|>\s*\S+\s*(?:&&|;)\s*(?:ba|z)?sh\b)`)},
@@ -45,15 +41,14 @@ var textPatterns = sync.OnceValue(func() []pattern {
 		{"shell_exec_introduced", "runs text in a shell", scriptExts(), []string{"child_process", "exec", "spawn", "shell", "Deno"},
 			re(`\bchild_process\b|\bexecSync\s*\(|\b(?:spawn|execFile)(?:Sync)?\s*\(\s*(?:["'](?:\S*/)?(?:ba|z|da|k)?sh["']|[^"'\s)])|\bshell\s*:\s*true\b|\bDeno\.(?:run|Command)\b|\bshelljs\b`)},
 		{"process_exec_introduced", "runs a program", scriptExts(), []string{"child_process"}, withoutShell()},
-		{"shell_exec_introduced", "runs text in a shell", otherExts(), []string{"system", "exec", "passthru", "popen", "proc_open", "Kernel", "%x", `sh"`, "cmd", "sh.exe", "powershell"},
-			re(`\b(?:system|popen|shell_exec|passthru|proc_open)\s*\(|\bgetRuntime\(\)\.exec\b|\bKernel\.(?:system|exec)\b|%x\{|` +
-				`\b(?:Command::new|ProcessBuilder|Process\.Start|ProcessStartInfo|ProcessBuilder\s*\(\s*(?:List\.of|(?:Arrays\.)?asList|listOf))\s*\(\s*@?"(?:\S*[/\\])?(?:(?:ba|z|da|k|c|fi|pw)?sh|cmd|powershell)(?:\.exe)?"`)},
+		{"shell_exec_introduced", "runs text in a shell", otherExts(), []string{"system", "exec", "Runtime", "Process", "Command", "popen", "`"},
+			re(`\b(?:system|popen|shell_exec|passthru|proc_open)\s*\(|\bgetRuntime\(\)\.exec\b|\bProcessBuilder\s*\(|\bProcess\.Start\s*\(|\bCommand::new\s*\(|\bKernel\.(?:system|exec)\b|%x\{`)},
 		{"dynamic_code_introduced", "runs or loads code that is computed", pythonExts(), []string{"eval", "exec", "compile", "import", "load", "builtins", "globals", "ctypes", "__sub"},
 			re(`(?:^|[^.\w])(?:eval|exec|compile|__import__)\s*\(|\bimportlib\.(?:import_module|reload|util|machinery)|\bimport\s+import_module\b|\b(?:pickle|marshal|dill|shelve)\.(?:loads?|open)\s*\(|\byaml\.(?:unsafe_)?load\s*\(|__builtins__|__subclasses__|\bglobals\s*\(\s*\)\s*\[|\bctypes\b`)},
 		{"dynamic_code_introduced", "runs or loads code that is computed", scriptExts(), []string{"eval", "Function", "vm", "require", "import", "constructor"},
 			re(`\beval\s*\(|\bnew\s+Function\s*\(|\bvm\.(?:run|compile)|\brequire\s*\(\s*[^"'\s)]|\bimport\s*\(\s*[^"'\s)]|\.constructor\s*\(\s*["']`)},
-		{"dynamic_code_introduced", "runs or loads code that is computed", slices.Concat(shellExts(), otherExts()), []string{"eval", "dlopen", "loadstring", "forName", "loadLibrary"},
-			re(`(?:^|[;&|(]\s*|\s)eval\s|\beval\s*\(|\bdlopen\s*\(|\bloadstring\s*\(|\bClass\.forName\s*\(|\bloadLibrary\s*\(`)},
+		{"dynamic_code_introduced", "runs or loads code that is computed", slices.Concat(shellExts(), otherExts()), []string{"eval", "dlopen", "unsafe", "loadstring", "forName", "loadLibrary"},
+			re(`(?:^|[;&|(]\s*|\s)eval\s|\beval\s*\(|\bdlopen\s*\(|\bunsafe\s*\{|\bloadstring\s*\(|\bClass\.forName\s*\(|\bloadLibrary\s*\(`)},
 		{"permission_loosened", "lets everyone write, or sets the setuid bit", nil, []string{"chmod", "umask", "S_IWOTH", "S_ISUID"},
 			re(`(?i)\bchmod\b[^\n]*?(?:\b0?o?[0-7]?[0-7]{2}[2367]\b|\b[2467][0-7]{3}\b|[ao]\+[rx]*w|u\+s|g\+s)|\bumask\s*\(?\s*0?o?0{1,3}\b|\bS_IWOTH\b|\bS_ISUID\b`)},
 		{"silent_exception_swallow", "ignores an error", slices.Concat(shellExts(), []string{".yml", ".yaml"}), []string{"||", "set +e"}, re(`\|\|\s*(?:true|:|exit\s+0)(?:\s|;|$)|^\s*set\s+\+e`)},
