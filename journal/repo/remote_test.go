@@ -180,6 +180,17 @@ func TestRemoteLockOfAKilledRun(t *testing.T) {
 		t.Errorf("a run that lives lost its lock: %v", err)
 	}
 	alive()
+	copied := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(copied, os.DirFS(a.CommonDir())); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(copied, os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.LockRemote(ctx, "origin", "acme", "run-d", time.Minute, agent.When); !errors.Is(err, ErrBusy) {
+		t.Errorf("a copy of the clone took it: %v", err)
+	}
 	if _, err := b.LockRemote(ctx, "origin", "acme", "run-b", time.Minute, agent.When); !errors.Is(err, ErrBusy) {
 		t.Errorf("another clone took it: %v", err)
 	}

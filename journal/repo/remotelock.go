@@ -2,9 +2,12 @@ package repo
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +20,7 @@ import (
 //
 // It is the ref refs/odd/lock/TENANT. Its blob is one line of JSON,
 //
-//	{"v":1,"run":"run-01…","counter":3,"nonce":"…","expires":"2027-01-15T08:00:00Z"}
+//	{"v":1,"run":"run-01…","clone":"…","counter":3,"nonce":"…","expires":"2027-01-15T08:00:00Z"}
 //
 // and every write is a push with a lease on the previous blob. Counter and nonce make each blob unique, because
 // pushing an object that the remote already has succeeds whatever the lease says. A lock past its expiry may be
@@ -37,6 +40,7 @@ type RemoteLock struct {
 type lockBlob struct {
 	Version int       `json:"v"`
 	Run     string    `json:"run"`
+	Clone   string    `json:"clone,omitempty"` // whose run it is; "" of an odd that did not say
 	Counter int       `json:"counter"`
 	Nonce   string    `json:"nonce"`
 	Expires time.Time `json:"expires"`
@@ -59,10 +63,18 @@ func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl t
 		return nil, err
 	}
 	l.ttl = ttl
-	if err := l.pushNext(ctx, lockBlob{Version: 1, Run: run, Expires: now.Add(ttl)}); err != nil {
+	if err := l.pushNext(ctx, lockBlob{Version: 1, Run: run, Clone: r.cloneID(), Expires: now.Add(ttl)}); err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+// cloneID tells this clone from others, a copy of it on this computer or on another among them: a copy has what a run
+// left here, and not the locks by which it lives.
+func (r *Repo) cloneID() string {
+	host, _ := os.Hostname()
+	sum := sha256.Sum256([]byte(host + "\x00" + r.CommonDir()))
+	return hex.EncodeToString(sum[:8])
 }
 
 // CheckRemoteLock returns the error that LockRemote would return for a lock that somebody else holds. It takes no lock.
@@ -87,7 +99,7 @@ func (r *Repo) findFreeLock(ctx context.Context, remote, tenant string, killed [
 	if err != nil {
 		return nil, false, err
 	}
-	left = slices.Contains(killed, held.Run)
+	left = held.Clone == r.cloneID() && slices.Contains(killed, held.Run)
 	if !left && now.Before(held.Expires) {
 		return nil, false, l.busyError(held)
 	}
