@@ -95,7 +95,7 @@ func (r *Repo) updateRefs(ctx context.Context, us []RefUpdate) error {
 // one for those that are left, because git's transactions are atomic only if nothing fails after the locks are
 // taken. With an error, moved says whether some refs moved.
 func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved bool, err error) {
-	if err = r.Transact(ctx, us); !gitcmd.Faulty(err) {
+	if err = ref.Transact(ctx, r.Store, us); !gitcmd.Faulty(err) {
 		if killed := (*ref.KilledError)(nil); errors.As(err, &killed) {
 			err = errors.Join(err, r.dropRefLocks(m))
 		}
@@ -108,7 +108,7 @@ func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved b
 	case len(left) == len(us):
 		return false, err
 	}
-	if r.Transact(context.WithoutCancel(ctx), left) == nil {
+	if ref.Transact(context.WithoutCancel(ctx), r.Store, left) == nil {
 		return true, nil
 	}
 	return true, err

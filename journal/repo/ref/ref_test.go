@@ -25,7 +25,7 @@ func TestUpdatesLiveOn(t *testing.T) {
 	n := 0
 	create := func(ctx context.Context) error {
 		n++
-		return r.Transact(ctx, []Update{{Name: fmt.Sprint("refs/odd/n/", n), New: base}})
+		return Transact(ctx, r, []Update{{Name: fmt.Sprint("refs/odd/n/", n), New: base}})
 	}
 	for range 3 {
 		if err := create(t.Context()); err != nil {
@@ -46,7 +46,7 @@ func TestUpdatesLiveOn(t *testing.T) {
 	if err := create(t.Context()); err != nil {
 		t.Fatalf("after one that was cancelled: %v", err)
 	}
-	if err := r.Transact(t.Context(), []Update{{Name: "refs/odd/n/1", New: base}}); !errors.Is(err, ErrMoved) {
+	if err := Transact(t.Context(), r, []Update{{Name: "refs/odd/n/1", New: base}}); !errors.Is(err, ErrMoved) {
 		t.Fatalf("create over: %v", err)
 	}
 	if err := create(t.Context()); err != nil {

@@ -185,9 +185,9 @@ func (g *Store) Resolve(ctx context.Context, rev string) (object.OID, error) {
 	return "", fmt.Errorf("%s: %w", rev, ErrNoRef)
 }
 
-// Transact moves refs in one transaction of git update-ref, all or nothing. The caller holds the lock for moves and has written a
-// marker.
-func (g *Store) Transact(ctx context.Context, us []Update) error {
+// Transact moves refs in one transaction of git update-ref, all or nothing. The caller holds the lock for moves and has
+// written a marker. It is no method, so that who embeds a Store does not offer it.
+func Transact(ctx context.Context, g *Store, us []Update) error {
 	in, err := Format(us)
 	if err != nil {
 		return err
