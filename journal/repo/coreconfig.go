@@ -18,8 +18,10 @@ import (
 // applyCoreConfig applies core.bare and core.worktree to the repository that was found. It refuses a work tree that
 // does not lead back to it: git, started there, would work in another repository or in none.
 func (r *Repo) applyCoreConfig(abs string) error {
-	bare, tree := r.readCoreConfig()
+	bare, tree, format := r.readCoreConfig()
 	switch {
+	case format != "sha1":
+		return refuse("object-format", "%s: this repository uses %s object names, and odd works with sha1 only; make a new one with git init --object-format=sha1 DIR", r.common, format)
 	case tree != "":
 		return r.useWorkTree(abs, tree)
 	case bare:
@@ -28,10 +30,10 @@ func (r *Repo) applyCoreConfig(abs string) error {
 	return nil
 }
 
-// readCoreConfig returns core.bare and core.worktree, and sets the object format and whether there are extensions
-// (gitrepository-layout) that change anything. A linked work tree does not use
+// readCoreConfig returns core.bare, core.worktree and the hash of object ids, "sha1" or "sha256", and sets whether there
+// are extensions (gitrepository-layout) that change anything. A linked work tree does not use
 // these keys from the common config file. Git reports a file that cannot be read.
-func (r *Repo) readCoreConfig() (bare bool, tree string) {
+func (r *Repo) readCoreConfig() (bare bool, tree, format string) {
 	file := func(name string) *config.Config {
 		c := config.New()
 		if f, err := os.Open(name); err == nil {
@@ -41,7 +43,7 @@ func (r *Repo) readCoreConfig() (bare bool, tree string) {
 		return c
 	}
 	all := file(filepath.Join(r.common, "config"))
-	r.format = cmp.Or(strings.ToLower(all.Section("extensions").Option("objectFormat")), "sha1")
+	format = cmp.Or(strings.ToLower(all.Section("extensions").Option("objectFormat")), "sha1")
 	r.extended = !slices.Contains([]string{"", "0", "1"}, all.Section("core").Option("repositoryFormatVersion")) ||
 		slices.ContainsFunc(all.Section("extensions").Options, func(o *config.Option) bool { return !strings.HasPrefix(strings.ToLower(o.Key), "noop") })
 	files := []*config.Config{all}
@@ -60,7 +62,7 @@ func (r *Repo) readCoreConfig() (bare bool, tree string) {
 			tree = core.Option("worktree")
 		}
 	}
-	return bare, tree
+	return bare, tree, format
 }
 
 // useWorkTree makes tree, the value of core.worktree, the work tree.

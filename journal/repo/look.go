@@ -76,7 +76,7 @@ func (c *checkout) readState(ch Change, deleted, changed map[string]bool) (s pat
 		}
 		return stateOther, true, nil
 	}
-	id, err := hashFile(p, st, max(len(ch.Old), len(ch.New)))
+	id, err := hashFile(p, st)
 	if err != nil {
 		return stateOther, true, err
 	}
@@ -196,9 +196,8 @@ func (c *checkout) isWritable(path string) bool {
 	}
 }
 
-// hashFile returns the blob id of a file or symbolic link as it is. idLen is the length of an id: 64 hex digits
-// mean SHA-256.
-func hashFile(p string, st fs.FileInfo, idLen int) (OID, error) {
+// hashFile returns the blob id of a file or symbolic link as it is.
+func hashFile(p string, st fs.FileInfo) (OID, error) {
 	var b []byte
 	switch {
 	case st.Mode()&fs.ModeSymlink != 0:
@@ -223,7 +222,7 @@ func hashFile(p string, st fs.FileInfo, idLen int) (OID, error) {
 	default:
 		return "", nil // a socket or a pipe, which git does not store
 	}
-	return object.BlobID(b, idLen), nil
+	return object.BlobID(b), nil
 }
 
 // hashBuffers are idle buffers for hashFile.

@@ -16,10 +16,11 @@ import (
 	"github.com/odd-cli/odd/journal/repo/ref"
 )
 
-// Open finds the repository that dir is in, walking up; ErrNotRepo if there is none.
+// Open finds the repository that dir is in, walking up; ErrNotRepo if there is none. It refuses one whose objects are
+// named by SHA-256: the records of odd name files by the ids that git gives them by SHA-1.
 //
 // odd reads objects and refs in process. If the repository has extensions (sparse checkout with its own config, partial
-// clone, SHA-256, reftable), git itself reads them, which is slower. environ holds NAME=value pairs;
+// clone, reftable), git itself reads them, which is slower. environ holds NAME=value pairs;
 // git gets those it needs.
 func Open(dir string, environ []string) (*Repo, error) {
 	abs, err := filepath.Abs(dir)

@@ -87,7 +87,6 @@ type Repo struct {
 	gitDir   string // this work tree's own git directory
 	common   string // the directory all work trees share
 	prefix   string // the directory Open was given, relative to root and slash-separated; "" at the top
-	format   string // of object ids
 	extended bool   // it has extensions of the repository format
 	git      *gitcmd.Runner
 	settings settingsCache
@@ -101,6 +100,3 @@ func (r *Repo) Root() string { return r.root }
 
 // CommonDir returns the absolute path of git's common directory, which all work trees share.
 func (r *Repo) CommonDir() string { return r.common }
-
-// ObjectFormat returns the hash of object ids, "sha1" or "sha256".
-func (r *Repo) ObjectFormat() string { return r.format }

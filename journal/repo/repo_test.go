@@ -70,7 +70,6 @@ func TestReadsOnBothStores(t *testing.T) {
 		"plain":          {},
 		"packed":         {then: []string{"gc", "-q"}},
 		"worktreeConfig": {then: []string{"sparse-checkout", "set", "--cone", "d"}, slow: true},
-		"sha256":         {init: []string{"--object-format=sha256"}, slow: true},
 		"shared":         {init: []string{"--shared=group"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -192,7 +192,7 @@ func (c *checkout) smudgeRacyEntries(x *indexEdit) error {
 		if uint32(st.Size()) != num(9) || uint32(st.ModTime().Unix()) != num(2) {
 			continue // git sees the change itself; most builds of git compare seconds only
 		}
-		id, err := hashFile(file, st, 40)
+		id, err := hashFile(file, st)
 		if err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}

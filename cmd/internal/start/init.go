@@ -106,9 +106,6 @@ func (o initOptions) layOut(ctx context.Context, env console.Env, at string) err
 	if made {
 		r, err = repo.Init(ctx, at, env.Environ)
 	}
-	if err == nil {
-		err = workspace.CheckObjectFormat(r)
-	}
 	if err != nil {
 		return err
 	}

@@ -84,26 +84,13 @@ func OpenRepo(env console.Env) (*repo.Repo, error) {
 	return r, err
 }
 
-// OpenWorkTree is OpenRepo for a verb that works on files: it refuses a bare repository, and one
-// with SHA-256 names.
+// OpenWorkTree is OpenRepo for a verb that works on files: it refuses a bare repository.
 func OpenWorkTree(env console.Env) (*repo.Repo, error) {
 	r, err := OpenRepo(env)
-	if err == nil {
-		err = CheckObjectFormat(r)
-	}
 	if err == nil && r.Root() == "" {
 		err = bareError(r)
 	}
 	return r, err
-}
-
-// CheckObjectFormat refuses a repository whose files have other versions than odd's records
-// name: those are the ids that git gives them by SHA-1.
-func CheckObjectFormat(r *repo.Repo) error {
-	if f := r.ObjectFormat(); f != "sha1" {
-		return verb.Refuse("object-format", "%s: this repository uses %s object names, and odd works with sha1 only; make a new one with git init --object-format=sha1 DIR", r.CommonDir(), f)
-	}
-	return nil
 }
 
 func bareError(r *repo.Repo) error {
@@ -273,9 +260,6 @@ func OpenHistory(env console.Env) (*repo.Repo, error) {
 	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
 		return nil, verb.Refuse("no-repository", "%s: not a git repository, so there is no history; odd check without --range and --all checks files alone", env.Dir)
-	}
-	if err == nil {
-		err = CheckObjectFormat(r)
 	}
 	if err == nil && r.Shallow() {
 		return nil, verb.Refuse("shallow", "this clone is shallow, so part of its history is missing; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")

@@ -33,20 +33,19 @@ func (e Entry) IsDir() bool { return e.Mode == ModeDir }
 type listing struct {
 	raw    string
 	starts []uint32 // where each entry begins
-	idLen  int      // bytes of an id
 }
 
 // maxTree bounds the bytes of one tree object.
 const maxTree = 1 << 31
 
-// parseTree reads a tree object whose ids have idLen bytes. It refuses a tree that is not in git's order, and an entry
+// parseTree reads a tree object. It refuses a tree that is not in git's order, and an entry
 // that occurs twice or whose name holds a slash, because other programs may read such a tree differently. git fsck
 // reports all of them, and git writes none.
-func parseTree(raw string, idLen int) (listing, error) {
+func parseTree(raw string) (listing, error) {
 	if len(raw) > maxTree {
 		return listing{}, errors.New("a tree object of more than two gigabytes")
 	}
-	l := listing{raw: raw, idLen: idLen, starts: make([]uint32, 0, len(raw)/(idLen+20)+1)}
+	l := listing{raw: raw, starts: make([]uint32, 0, len(raw)/(idBytes+20)+1)}
 	var last sortKey
 	twice := false // a name may occur twice
 	for at := 0; at < len(raw); {
@@ -55,7 +54,7 @@ func parseTree(raw string, idLen int) (listing, error) {
 			return listing{}, errMalformed
 		}
 		nul := strings.IndexByte(raw[at+sp:], 0)
-		if nul < 0 || len(raw)-at-sp-nul-1 < idLen {
+		if nul < 0 || len(raw)-at-sp-nul-1 < idBytes {
 			return listing{}, errMalformed
 		}
 		mode := raw[at : at+sp]
@@ -71,7 +70,7 @@ func parseTree(raw string, idLen int) (listing, error) {
 		}
 		twice = twice || k.isDir && strings.HasPrefix(last.name, k.name) // the file of that name may stand some entries before
 		l.starts, last = append(l.starts, uint32(at)), k
-		at += sp + nul + 1 + idLen
+		at += sp + nul + 1 + idBytes
 	}
 	if twice && l.hasRepeats() {
 		return listing{}, errMalformed
@@ -102,13 +101,13 @@ func (l listing) entryBytes(i int) string {
 // entryWithoutID returns an entry without its id, which is the costly part to decode.
 func (l listing) entryWithoutID(i int) Entry {
 	b := l.entryBytes(i)
-	mode, name, _ := strings.Cut(b[:len(b)-l.idLen-1], " ")
+	mode, name, _ := strings.Cut(b[:len(b)-idBytes-1], " ")
 	return Entry{Mode: strings.TrimLeft(mode, "0"), Name: name}
 }
 
 func (l listing) entryAt(i int) Entry {
 	e, b := l.entryWithoutID(i), l.entryBytes(i)
-	e.OID = OID(hex.EncodeToString([]byte(b[len(b)-l.idLen:])))
+	e.OID = OID(hex.EncodeToString([]byte(b[len(b)-idBytes:])))
 	return e
 }
 
@@ -195,7 +194,7 @@ func (l listing) applyEdits(edits map[string]Entry) ([]byte, error) {
 		if e.Mode != "" {
 			i, _ := l.search(sortKeyOf(e))
 			cuts = append(cuts, splice{at: i, put: e})
-			size += len(e.Mode) + len(e.Name) + 2 + l.idLen
+			size += len(e.Mode) + len(e.Name) + 2 + idBytes
 		}
 	}
 	slices.SortFunc(cuts, func(a, b splice) int {

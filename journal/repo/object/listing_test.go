@@ -12,14 +12,11 @@ import (
 )
 
 func FuzzTree(f *testing.F) {
-	f.Add([]byte("100644 a\x0012345678901234567890"), 20)
-	f.Add([]byte("40000 d\x0012345678901234567890120000 l\x0012345678901234567890"), 20)
-	f.Add([]byte("100644 \x00"), 32)
-	f.Fuzz(func(t *testing.T, b []byte, idLen int) {
-		if idLen != 20 && idLen != 32 {
-			return
-		}
-		l, err := parseTree(string(b), idLen)
+	f.Add([]byte("100644 a\x0012345678901234567890"))
+	f.Add([]byte("40000 d\x0012345678901234567890120000 l\x0012345678901234567890"))
+	f.Add([]byte("100644 \x00"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		l, err := parseTree(string(b))
 		if err != nil {
 			return
 		}
@@ -32,7 +29,7 @@ func FuzzTree(f *testing.F) {
 				t.Errorf("%q is not found", e.Name)
 			}
 		}
-		again, err := parseTree(string(out), idLen)
+		again, err := parseTree(string(out))
 		if err != nil || again.len() != l.len() {
 			t.Errorf("%d entries became %d: %v", l.len(), again.len(), err)
 		}
@@ -61,7 +58,7 @@ func TestATreeThatReadsTwoWays(t *testing.T) {
 		for _, e := range c.entries {
 			raw += e + "\x00" + id
 		}
-		if _, err := parseTree(raw, len(id)); (err == nil) != c.ok {
+		if _, err := parseTree(raw); (err == nil) != c.ok {
 			t.Errorf("%q: %v", c.entries, err)
 		}
 	}
@@ -106,7 +103,7 @@ func TestListingEdits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		was := drawn(r)
-		l, err := parseTree(string(printed(t, was)), 20)
+		l, err := parseTree(string(printed(t, was)))
 		if err != nil || l.len() != len(was) {
 			t.Fatalf("%v, %d of %d", err, l.len(), len(was))
 		}
@@ -132,7 +129,7 @@ func TestListingEdits(t *testing.T) {
 		if err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%v:\n%q with %v is\n%q, want\n%q", err, l.raw, edits, got, want)
 		}
-		to, err := parseTree(string(want), 20)
+		to, err := parseTree(string(want))
 		if err != nil {
 			t.Fatal(err)
 		}

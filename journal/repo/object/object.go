@@ -1,16 +1,16 @@
 // Package object reads and writes the objects of a git repository, and reads its history. What it does not read itself,
-// git reads. It reads trees, commits and packs itself because go-git's ids hold twenty bytes, and a SHA-256
-// repository's need thirty-two.
+// git reads. Why go-git does not serve here is said where packs are read (packs), with a figure.
 package object
 
 import (
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"hash"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
+
+// idBytes is the length of an object id in a tree or a pack.
+const idBytes = 20
 
 // OID is an object id in lower-case hex; "" means absent.
 type OID string
@@ -51,10 +51,10 @@ type FileEdit struct {
 	OldMode, NewMode string // "100644", "100755", "" without a file
 }
 
-// IsValid reports whether o is a full object id: 40 hex digits, or 64 in a SHA-256 repository. Ids are checked
+// IsValid reports whether o is a full object id: 40 hex digits. Ids are checked
 // before they become arguments of git.
 func (o OID) IsValid() bool {
-	if len(o) != 40 && len(o) != 64 {
+	if len(o) != 2*idBytes {
 		return false
 	}
 	for _, c := range []byte(o) {
@@ -70,23 +70,8 @@ func (o OID) Check() error {
 	if o.IsValid() {
 		return nil
 	}
-	return fmt.Errorf("%q: not an object id (40 or 64 hex digits)", string(o))
+	return fmt.Errorf("%q: not an object id (40 hex digits)", string(o))
 }
 
-// BlobHash returns git's hash for a blob of size bytes, after its header. idLen is the length
-// of an id: 64 hex digits mean SHA-256.
-func BlobHash(size int64, idLen int) hash.Hash {
-	h := sha1.New()
-	if idLen == 64 {
-		h = sha256.New()
-	}
-	fmt.Fprintf(h, "blob %d\x00", size)
-	return h
-}
-
-// BlobID returns the id of a blob. idLen is as of BlobHash.
-func BlobID(b []byte, idLen int) OID {
-	h := BlobHash(int64(len(b)), idLen)
-	h.Write(b)
-	return OID(hex.EncodeToString(h.Sum(nil)))
-}
+// BlobID returns the id of a blob.
+func BlobID(b []byte) OID { return OID(plumbing.ComputeHash(plumbing.BlobObject, b).String()) }

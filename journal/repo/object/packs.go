@@ -60,7 +60,6 @@ const (
 	packHeader  = 12
 	indexHeader = 8
 	fanout      = 256 * 4
-	packedID    = 20
 )
 
 // Types of a packed object.
@@ -102,7 +101,7 @@ func guardFault(err *error) func() {
 // find returns where an object begins, in one of the packs that list has found.
 func (ps *packs) find(oid OID) (packPlace, error) {
 	id, err := hex.DecodeString(string(oid))
-	if err != nil || len(id) != packedID {
+	if err != nil || len(id) != idBytes {
 		return packPlace{}, errNoObject
 	}
 	ps.mu.Lock()
@@ -153,11 +152,11 @@ func (ps *packs) open(name string) (_ *pack, err error) {
 		return nil, err
 	}
 	p := &pack{name: name, index: index, data: data}
-	if len(index) < indexHeader+fanout || string(index[:indexHeader]) != "\xfftOc\x00\x00\x00\x02" || len(data) < packHeader+packedID || string(data[:4]) != "PACK" {
+	if len(index) < indexHeader+fanout || string(index[:indexHeader]) != "\xfftOc\x00\x00\x00\x02" || len(data) < packHeader+idBytes || string(data[:4]) != "PACK" {
 		return nil, errPack
 	}
 	p.count = p.readUint32(indexHeader + fanout - 4)
-	if len(index) < indexHeader+fanout+p.count*(packedID+8)+2*packedID {
+	if len(index) < indexHeader+fanout+p.count*(idBytes+8)+2*idBytes {
 		return nil, errPack
 	}
 	return p, nil
@@ -175,7 +174,7 @@ func (p *pack) find(id []byte) int {
 	ids := p.index[indexHeader+fanout:]
 	for hi = min(hi, p.count); lo < hi; {
 		mid := int(uint(lo+hi) >> 1)
-		switch c := bytes.Compare(ids[mid*packedID:(mid+1)*packedID], id); {
+		switch c := bytes.Compare(ids[mid*idBytes:(mid+1)*idBytes], id); {
 		case c < 0:
 			lo = mid + 1
 		case c > 0:
@@ -189,7 +188,7 @@ func (p *pack) find(id []byte) int {
 
 // offsetAt returns where the object at a place of the index begins, 0 if the index is damaged.
 func (p *pack) offsetAt(i int) int {
-	small := indexHeader + fanout + p.count*(packedID+4)
+	small := indexHeader + fanout + p.count*(idBytes+4)
 	at := p.readUint32(small + 4*i)
 	if at < 1<<31 {
 		return at
@@ -210,10 +209,10 @@ type packedEntry struct {
 }
 
 func (ps *packs) readEntryHead(o packPlace) (e packedEntry, err error) {
-	if o.at < packHeader || o.at >= len(o.data)-packedID {
+	if o.at < packHeader || o.at >= len(o.data)-idBytes {
 		return e, errPack
 	}
-	b := o.data[o.at : len(o.data)-packedID]
+	b := o.data[o.at : len(o.data)-idBytes]
 	n := 1
 	e.kind, e.size = b[0]>>4&7, int(b[0]&15)
 	for shift := 4; b[n-1]&0x80 != 0; shift += 7 {
@@ -223,7 +222,7 @@ func (ps *packs) readEntryHead(o packPlace) (e packedEntry, err error) {
 		e.size |= int(b[n]&0x7f) << shift
 		n++
 	}
-	if e.size > maxPacked || n == len(b) || e.kind == packedIDDelta && len(b)-n < packedID {
+	if e.size > maxPacked || n == len(b) || e.kind == packedIDDelta && len(b)-n < idBytes {
 		return e, errPack
 	}
 	switch e.kind {
@@ -240,8 +239,8 @@ func (ps *packs) readEntryHead(o packPlace) (e packedEntry, err error) {
 			return e, errPack
 		}
 	case packedIDDelta:
-		e.base = packPlace{o.pack, o.find(b[n : n+packedID])}
-		n += packedID
+		e.base = packPlace{o.pack, o.find(b[n : n+idBytes])}
+		n += idBytes
 	case 1, 2, 3, 4:
 	default:
 		return e, errPack

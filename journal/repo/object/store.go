@@ -107,16 +107,14 @@ func (p *packStore) get(oid OID) (string, []byte, error) {
 	if o, ok := p.last.get(oid); ok {
 		return o.kind, o.data, nil
 	}
-	if len(oid) == 40 {
-		if o, err := p.packs.get(oid); err == nil {
-			return o.kind, o.data, nil
-		}
-		if o, err := readLoose(p.dir, oid); err == nil {
-			return o.kind, o.data, nil
-		}
-		if p.packs.list() { // git packed it meanwhile, or nobody looked yet
-			return p.get(oid)
-		}
+	if o, err := p.packs.get(oid); err == nil {
+		return o.kind, o.data, nil
+	}
+	if o, err := readLoose(p.dir, oid); err == nil {
+		return o.kind, o.data, nil
+	}
+	if p.packs.list() { // git packed it meanwhile, or nobody looked yet
+		return p.get(oid)
 	}
 	return p.slow.get(oid)
 }
@@ -152,7 +150,7 @@ func (p *packStore) cacheObject(oid OID, o object) { p.last.put(oid, o, 128+len(
 // blob.
 func (db *DB) Know(b []byte) {
 	if p, ok := db.objs.(*packStore); ok && len(b) <= knownBytes {
-		p.cacheObject(OID(plumbing.ComputeHash(plumbing.BlobObject, b).String()), object{"blob", bytes.Clone(b)})
+		p.cacheObject(BlobID(b), object{"blob", bytes.Clone(b)})
 	}
 }
 

@@ -77,7 +77,7 @@ func readTree(objs store, oid OID) (listing, error) {
 
 // parseTreeObject parses the bytes of a tree object, and keeps them.
 func parseTreeObject(oid OID, data []byte) (listing, error) {
-	l, err := parseTree(unsafe.String(unsafe.SliceData(data), len(data)), len(oid)/2)
+	l, err := parseTree(unsafe.String(unsafe.SliceData(data), len(data)))
 	if err != nil {
 		return listing{}, fmt.Errorf("%s: %w", oid, err)
 	}

@@ -208,11 +208,7 @@ func isInPlace(lock *flock.Flock) bool {
 // checkOut makes the work tree's repository and checks out the base.
 func (s *Clone) checkOut(ctx context.Context, who repo.Signature) error {
 	g := s.r.Hardened(s.Tree())
-	format := "--object-format=sha1"
-	if len(s.base) == 64 {
-		format = "--object-format=sha256"
-	}
-	if _, err := g.Run(ctx, gitcmd.Call{Args: []string{"init", "-q", "--template=", format, "-b", "work"}}); err != nil {
+	if _, err := g.Run(ctx, gitcmd.Call{Args: []string{"init", "-q", "--template=", "--object-format=sha1", "-b", "work"}}); err != nil {
 		return err
 	}
 	if err := s.writeGitFiles(who); err != nil {

@@ -32,13 +32,7 @@ var agent = repo.Signature{Name: "odd-agent", Email: "odd@localhost", When: time
 // fresh makes a repository with one commit of the files on main.
 func fresh(t testing.TB, files ...string) (*repo.Repo, repo.OID) {
 	t.Helper()
-	return freshAs(t, nil, files...)
-}
-
-// freshAs is fresh with more arguments for git init.
-func freshAs(t testing.TB, initArgs []string, files ...string) (*repo.Repo, repo.OID) {
-	t.Helper()
-	dir := repotest.Fresh(t, initArgs, files...)
+	dir := repotest.Fresh(t, nil, files...)
 	return open(t, dir), repo.OID(repotest.Git(t, dir, "rev-parse", "HEAD"))
 }
 
@@ -87,38 +81,33 @@ func told(es Edits) []string {
 
 func TestScratchIsTheBase(t *testing.T) {
 	t.Parallel()
-	for name, init := range map[string][]string{"sha1": nil, "sha256": {"--object-format=sha256"}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r, _ := freshAs(t, init, "a.txt", "one\r\ntwo\n$Id$\n", ".gitattributes", "* text=auto ident\n*.bin filter=evil\n", "x.bin", "\x00\r\n", "d/run", "#!/bin/sh\n")
-			repotest.Git(t, r.Root(), "config", "core.autocrlf", "true")
-			repotest.Git(t, r.Root(), "config", "filter.evil.smudge", "touch /tmp/smudged; cat")
-			if err := os.Chmod(r.Root()+"/d/run", 0o755); err != nil {
-				t.Fatal(err)
-			}
-			repotest.Git(t, r.Root(), "add", "-A")
-			repotest.Git(t, r.Root(), "commit", "-qm", "run")
-			base := repo.OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
-			s := scratch(t, r, base)
-			repotest.Eq(t, "nothing done", told(repotest.Must[Edits](t)(s.Edits(context.Background(), DefaultLimits()))), []string{})
-			repotest.Eq(t, "status", repotest.Git(t, s.Tree(), "status", "--porcelain"), "")
-			repotest.Eq(t, "branch", repotest.Git(t, s.Tree(), "symbolic-ref", "HEAD"), "refs/heads/work")
-			repotest.Eq(t, "head", repotest.Git(t, s.Tree(), "rev-parse", "HEAD"), string(base))
-			repotest.Eq(t, "identity", repotest.Git(t, s.Tree(), "config", "user.email"), agent.Email)
-			b, err := os.ReadFile(s.Tree() + "/a.txt")
-			repotest.Eq(t, "bytes", string(b), repotest.Git(t, r.Root(), "cat-file", "blob", string(base)+":a.txt")+"\n")
-			if err != nil {
-				t.Error(err)
-			}
-			for _, dir := range []string{s.dir, s.Home(), s.Temp()} {
-				if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {
-					t.Errorf("%s: %v %v", dir, st, err)
-				}
-			}
-			if hooks, _ := filepath.Glob(s.Tree() + "/.git/hooks/*"); len(hooks) > 0 {
-				t.Errorf("hooks: %v", hooks)
-			}
-		})
+	r, _ := fresh(t, "a.txt", "one\r\ntwo\n$Id$\n", ".gitattributes", "* text=auto ident\n*.bin filter=evil\n", "x.bin", "\x00\r\n", "d/run", "#!/bin/sh\n")
+	repotest.Git(t, r.Root(), "config", "core.autocrlf", "true")
+	repotest.Git(t, r.Root(), "config", "filter.evil.smudge", "touch /tmp/smudged; cat")
+	if err := os.Chmod(r.Root()+"/d/run", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	repotest.Git(t, r.Root(), "add", "-A")
+	repotest.Git(t, r.Root(), "commit", "-qm", "run")
+	base := repo.OID(repotest.Git(t, r.Root(), "rev-parse", "HEAD"))
+	s := scratch(t, r, base)
+	repotest.Eq(t, "nothing done", told(repotest.Must[Edits](t)(s.Edits(context.Background(), DefaultLimits()))), []string{})
+	repotest.Eq(t, "status", repotest.Git(t, s.Tree(), "status", "--porcelain"), "")
+	repotest.Eq(t, "branch", repotest.Git(t, s.Tree(), "symbolic-ref", "HEAD"), "refs/heads/work")
+	repotest.Eq(t, "head", repotest.Git(t, s.Tree(), "rev-parse", "HEAD"), string(base))
+	repotest.Eq(t, "identity", repotest.Git(t, s.Tree(), "config", "user.email"), agent.Email)
+	b, err := os.ReadFile(s.Tree() + "/a.txt")
+	repotest.Eq(t, "bytes", string(b), repotest.Git(t, r.Root(), "cat-file", "blob", string(base)+":a.txt")+"\n")
+	if err != nil {
+		t.Error(err)
+	}
+	for _, dir := range []string{s.dir, s.Home(), s.Temp()} {
+		if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v %v", dir, st, err)
+		}
+	}
+	if hooks, _ := filepath.Glob(s.Tree() + "/.git/hooks/*"); len(hooks) > 0 {
+		t.Errorf("hooks: %v", hooks)
 	}
 }
 

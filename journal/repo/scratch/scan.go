@@ -2,7 +2,6 @@ package scratch
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"syscall"
+
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/journal/repo/local"
@@ -201,7 +202,7 @@ func (k *scratchScan) compareSpecial(root *os.Root, p, name string, was object.E
 		return nil
 	}
 	to, err := root.Readlink(name)
-	if st.Mode()&fs.ModeSymlink == 0 || err != nil || object.BlobID([]byte(to), len(was.OID)) != was.OID {
+	if st.Mode()&fs.ModeSymlink == 0 || err != nil || object.BlobID([]byte(to)) != was.OID {
 		k.addUnfit(p, UnfitLink, "a symbolic link, and it was changed; a change is made of files")
 	}
 	return nil
@@ -240,12 +241,12 @@ func (k *scratchScan) isSameBlob(root *os.Root, name string, st fs.FileInfo, oid
 		return false, nil
 	}
 	defer f.Close()
-	h := object.BlobHash(st.Size(), len(oid))
+	h := plumbing.NewHasher(plumbing.BlobObject, st.Size())
 	n, err := io.Copy(h, &stoppable{k.ctx, io.LimitReader(f, st.Size()+1)})
 	if k.ctx.Err() != nil {
 		return false, context.Cause(k.ctx)
 	}
-	return err == nil && n == st.Size() && hex.EncodeToString(h.Sum(nil)) == string(oid), nil
+	return err == nil && n == st.Size() && h.Sum().String() == string(oid), nil
 }
 
 // openFile opens the regular file that st describes. It does not block if a pipe has taken the file's place.
