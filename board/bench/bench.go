@@ -35,7 +35,6 @@ type Job struct {
 	Cfg      config.Config
 	Files    []pipeline.Edit // the change in it
 	Findings []policy.Finding
-	Again    bool // checks that failed are run once more, to tell a flake
 	Parse    bool // parsers of this machine read the files of the change first
 }
 
@@ -57,7 +56,7 @@ func (b Bench) Examine(ctx context.Context, r *repo.Repo, t Job) (pipeline.Repor
 	findings := append(slices.Clip(t.Findings), more...)
 	parse := t.Parse && isParseable(t.Files)
 	if len(checks) == 0 && !parse {
-		return pipeline.Examine(ctx, nil, findings, false, nil), nil
+		return pipeline.Examine(nil, findings, nil), nil
 	}
 	if b.Temp == "" {
 		return pipeline.Report{}, errors.New("there is no temporary folder to check the change in")
@@ -78,9 +77,7 @@ func (b Bench) Examine(ctx context.Context, r *repo.Repo, t Job) (pipeline.Repor
 	if parse {
 		findings = append(findings, b.parseFiles(ctx, t.Files, as)...)
 	}
-	return pipeline.Examine(ctx, checks, findings, t.Again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
-		return b.runCheck(ctx, c, as)
-	}), nil
+	return pipeline.Examine(checks, findings, func(c pipeline.Check) pipeline.Ran { return b.runCheck(ctx, c, as) }), nil
 }
 
 // newCommand returns a command at a desk, held as a configuration says, without its words yet.
@@ -102,7 +99,7 @@ func (b Bench) runCheck(ctx context.Context, c pipeline.Check, as exec.Command) 
 	b.Say("checking: " + c.Name)
 	as.Argv, as.Dir = c.Argv, c.Dir
 	r := agent.Run(ctx, as)
-	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String()}
+	return pipeline.Ran{Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String()}
 }
 
 // ExamineAgainst is Examine. What the checks of a commit that passes them measure may not be worse
@@ -112,16 +109,14 @@ func (b Bench) ExamineAgainst(ctx context.Context, r *repo.Repo, t Job, base rep
 	if err != nil || !is.Passed() {
 		return is, err
 	}
-	var was pipeline.Report
-	if slices.ContainsFunc(pipeline.Measured(is.Ran), func(m pipeline.Measure) bool {
-		return m.Name == pipeline.MeasureCoverage || m.Name == pipeline.MeasureLint
-	}) { // else the project measures nothing that could be worse than there
-		t.Commit, t.Parse, t.Again = base, false, false
-		if was, err = b.Examine(ctx, r, t); err != nil {
+	if now := pipeline.Measured(is.Ran); len(now) > 0 { // else nothing could be worse than at base
+		t.Commit, t.Parse = base, false
+		was, err := b.Examine(ctx, r, t)
+		if err != nil {
 			return is, err
 		}
+		is.Breaches = pipeline.Worse(pipeline.Measured(was.Ran), now)
 	}
-	is.Breaches = pipeline.Hold(is, was, t.Files)
 	return is, nil
 }
 

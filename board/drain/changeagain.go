@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -100,10 +99,9 @@ func (bw *boardWriter) editsUpon(ctx context.Context, p repo.Commit, base repo.O
 		if err != nil {
 			return nil, nil, err
 		}
-		if bytes.Equal(e.Before, e.After) && e.OldMode == e.NewMode {
-			continue // others made the same lines
+		if !e.Unchanged() { // else others made the same lines
+			edits = append(edits, e)
 		}
-		edits = append(edits, e)
 	}
 	slices.Sort(moved)
 	return edits, moved, nil

@@ -22,7 +22,7 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.describeUnpermitted())
 	}
 	if ch.checked != ch.draft || !ch.report.Passed() { // else repair has just run the checks on it
-		if err := ch.runChecks(ctx, ch.verdict, false); err != nil {
+		if err := ch.runChecks(ctx, ch.verdict); err != nil {
 			return pipeline.Out{}, err
 		}
 	}
@@ -98,9 +98,9 @@ func (t terms) unpermittedPaths(paths, candidate []string) []string {
 }
 
 // runChecks runs the checks of the candidate, of which v is what the iron gate says, and
-// keeps their report. With again, checks that failed are run twice, to tell a flake.
-func (ch *change) runChecks(ctx context.Context, v lint.Verdict, again bool) (err error) {
-	t := bench.Job{Commit: ch.draft, Task: ch.c.task, Cfg: ch.d.at.cfg, Files: ch.candidate.Files, Findings: append(ch.ground.Refusing(v.Findings), ch.bound.outOfScope(ch.candidate)...), Parse: true, Again: again}
+// keeps their report.
+func (ch *change) runChecks(ctx context.Context, v lint.Verdict) (err error) {
+	t := bench.Job{Commit: ch.draft, Task: ch.c.task, Cfg: ch.d.at.cfg, Files: ch.candidate.Files, Findings: append(ch.ground.Refusing(v.Findings), ch.bound.outOfScope(ch.candidate)...), Parse: true}
 	b := ch.d.place().bench()
 	b.Say = func(s string) {
 		ch.doing = s
@@ -118,8 +118,8 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	if ch.repairer == nil {
 		ch.repairer = &pipeline.Repairer{
 			Timebox: ch.d.at.cfg.Pipeline.RepairTimebox, Now: ch.d.Now, Files: ch.candidate.Files, Generate: ch.generateRepair,
-			Run: func(ctx context.Context, again bool) (pipeline.Report, error) {
-				err := ch.runChecks(ctx, judgeCandidate(ch.ground, ch.candidate), again)
+			Run: func(ctx context.Context) (pipeline.Report, error) {
+				err := ch.runChecks(ctx, judgeCandidate(ch.ground, ch.candidate))
 				return ch.report, err
 			},
 		}
@@ -129,7 +129,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	}
 	out, err := ch.repairer.Work(ctx, op)
 	if out.Reason == pipeline.RepairStopped {
-		ch.why = strings.Join(append(ch.report.Failures(), "not repaired: "+pipeline.Unrepaired(out.Note)), "; ")
+		ch.why = strings.Join(append(ch.report.Failures(), "not repaired: "+ch.repairer.Unrepaired()), "; ")
 	}
 	return out, err
 }

@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -231,11 +230,9 @@ func (b baseFiles) collectEdits(before []pipeline.Edit, left []repo.FileEdit) ([
 	}
 	var out []pipeline.Edit
 	for _, name := range slices.Sorted(maps.Keys(byPath)) {
-		e := byPath[name]
-		if (e.Before == nil) == (e.After == nil) && bytes.Equal(e.Before, e.After) && e.OldMode == e.NewMode {
-			continue
+		if e := byPath[name]; !e.Unchanged() {
+			out = append(out, e)
 		}
-		out = append(out, e)
 	}
 	return out, nil
 }

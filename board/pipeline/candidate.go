@@ -23,6 +23,11 @@ type Edit struct {
 	OldMode, NewMode string // "100644" or "100755", "" without a file
 }
 
+// Unchanged reports an edit that leaves its file as it was.
+func (e Edit) Unchanged() bool {
+	return e.OldMode == e.NewMode && (e.Before == nil) == (e.After == nil) && bytes.Equal(e.Before, e.After)
+}
+
 // The modes of files. A change made of anything else is none.
 const (
 	modePlain = "100644"
@@ -64,7 +69,7 @@ func (c Candidate) Mend() Candidate {
 	c.Files = slices.Clone(c.Files)
 	for i, f := range files {
 		e := &c.Files[i]
-		if e.After = f.After; (e.Before == nil) == (e.After == nil) && bytes.Equal(e.Before, e.After) && e.OldMode == e.NewMode {
+		if e.After = f.After; e.Unchanged() {
 			return was
 		}
 	}
@@ -179,7 +184,7 @@ func (c *Candidate) checkFiles() Unusable {
 				u = append(u, Fault{"not_a_file", f.Path, fmt.Sprintf("mode %q is not that of a plain file", side.mode), "change plain files only"})
 			}
 		}
-		if f.OldMode == f.NewMode && bytes.Equal(f.Before, f.After) && (f.Before == nil) == (f.After == nil) {
+		if f.Unchanged() {
 			u = append(u, Fault{"unchanged", f.Path, "is unchanged", "leave it out"})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -19,13 +20,11 @@ import (
 // Class is what kind of failure a check came to.
 type Class string
 
-// The classes, in the order in which diagnose looks for them. Only a second run on the same
-// bytes shows a flake, never an output.
+// The classes, in the order in which they are looked for.
 const (
 	ClassEnv    Class = "env"    // the surroundings, not the change
 	ClassSyntax Class = "syntax" // it does not parse, or does not build
 	ClassTest   Class = "test"   // it does not do what it should
-	ClassFlake  Class = "flake"  // it failed, and on the same bytes did not
 )
 
 // What is wrong in the surroundings. The first ones persist; a second try may pass after
@@ -55,7 +54,6 @@ type Failure struct {
 // Caps of a failure.
 const (
 	maxIDs     = 5    // in a prompt and for people
-	maxAllIDs  = 1000 // in all
 	maxID      = 300  // bytes
 	maxExcerpt = 1500 // bytes
 )
@@ -65,12 +63,9 @@ func (f Failure) Retryable() bool {
 	return f.Class != ClassEnv || f.Sub == EnvResource || f.Sub == EnvNetwork
 }
 
-func (f Failure) firstIDs() []string { return firstOf(f.IDs, maxIDs) }
-
-// signature names what failed whatever the order: SHA-256, hex, of the sorted ids
-// joined with "|", a colon, and the class.
+// signature names what failed: SHA-256, hex, of the ids joined with "|", a colon, and the class.
 func (f Failure) signature() string {
-	return hexSum([]byte(strings.Join(slices.Sorted(slices.Values(f.IDs)), "|") + ":" + string(f.Class)))
+	return hexSum([]byte(strings.Join(f.IDs, "|") + ":" + string(f.Class)))
 }
 
 // String is one line about it.
@@ -79,31 +74,20 @@ func (f Failure) String() string {
 	if f.Sub != "" {
 		s += " (" + f.Sub + ")"
 	}
-	s += ": " + strings.Join(f.firstIDs(), ", ")
+	s += ": " + strings.Join(f.IDs[:min(maxIDs, len(f.IDs))], ", ")
 	if n := len(f.IDs) - maxIDs; n > 0 {
 		s += fmt.Sprintf(" and %d more", n)
 	}
 	return s
 }
 
-// patchSignature names a candidate by its bytes: SHA-256, hex, over the paths, modes and
-// contents of its files in the order of their paths.
+// patchSignature names a candidate by the paths, modes and contents of its files: SHA-256, hex.
 func patchSignature(files []Edit) string {
 	var b bytes.Buffer
-	for _, f := range sortedByPath(files) {
-		fmt.Fprintf(&b, "%d:%s", len(f.Path), f.Path)
-		if f.After == nil {
-			b.WriteString("-")
-			continue
-		}
-		fmt.Fprintf(&b, "%s%d:", f.NewMode, len(f.After))
-		b.Write(f.After)
+	for _, f := range files {
+		fmt.Fprintf(&b, "%d:%s%s%d:%s", len(f.Path), f.Path, f.NewMode, len(f.After), f.After)
 	}
 	return hexSum(b.Bytes())
-}
-
-func sortedByPath(files []Edit) []Edit {
-	return slices.SortedStableFunc(slices.Values(files), func(a, b Edit) int { return strings.Compare(a.Path, b.Path) })
 }
 
 func hexSum(b []byte) string {
@@ -117,61 +101,43 @@ func (r Report) Failure() (Failure, bool) {
 	if r.Passed() {
 		return Failure{}, false
 	}
-	if len(r.Flaky) > 0 {
-		return Failure{Class: ClassFlake, IDs: r.Flaky, Check: r.firstFailed().Check.Name, Excerpt: excerptOf(r.firstFailed().Output)}, true
-	}
 	all := findingFailures(r.Findings)
 	for _, ran := range r.Ran {
 		if !ran.Passed() {
 			all = append(all, ran.diagnoseRun())
 		}
 	}
-	if len(all) == 0 && len(r.Breaches) > 0 {
-		ids := slices.Sorted(slices.Values(r.Breaches))
-		return Failure{Class: ClassTest, Check: "The comparison with the files before the change", Steady: true, IDs: ids, Excerpt: strings.Join(ids, "\n")}, true
+	switch {
+	case len(all) > 0:
+		return mergeFailures(all), true
+	case len(r.Breaches) > 0:
+		return Failure{Class: ClassTest, Check: "The comparison with the files before the change", Steady: true, IDs: slices.Sorted(slices.Values(r.Breaches)), Excerpt: strings.Join(r.Breaches, "\n")}, true
 	}
-	if len(all) == 0 {
-		return Failure{Class: ClassEnv, Sub: EnvBroken, IDs: []string{"the checks were not gone through"}}, true
-	}
-	return mergeFailures(all), true
-}
-
-func (r Report) firstFailed() Ran {
-	for _, ran := range r.Ran {
-		if !ran.Passed() {
-			return ran
-		}
-	}
-	return Ran{}
+	return Failure{Class: ClassEnv, Sub: EnvBroken, IDs: []string{"the checks were not gone through"}}, true
 }
 
 // mergeFailures returns the worst failure, with the ids of all that are as bad.
 func mergeFailures(all []Failure) Failure {
-	worst := all[0]
-	for _, f := range all[1:] {
-		if f.rank() < worst.rank() {
-			worst = f
-		}
-	}
-	ids := map[string]bool{}
+	worst := slices.MinFunc(all, func(a, b Failure) int { return a.rank() - b.rank() })
+	var ids []string
 	for _, f := range all {
+		worst.Steady = worst.Steady || f.Steady
 		if f.rank() == worst.rank() {
-			for _, id := range f.IDs {
-				ids[id] = true
-			}
+			ids = append(ids, f.IDs...)
 		}
 	}
-	worst.IDs = firstOf(sortedNames(ids), maxAllIDs)
-	worst.Steady = slices.ContainsFunc(all, func(f Failure) bool { return f.Steady })
+	worst.IDs = sortIDs(ids)
 	return worst
 }
+
+func sortIDs(ids []string) []string { return slices.Compact(slices.Sorted(slices.Values(ids))) }
 
 // rank orders failures: those that would repeat, the surroundings, syntax, tests.
 func (f Failure) rank() int {
 	if !f.Retryable() {
 		return 0
 	}
-	return 1 + slices.Index([]Class{ClassEnv, ClassSyntax, ClassTest, ClassFlake}, f.Class)
+	return 1 + slices.Index([]Class{ClassEnv, ClassSyntax, ClassTest}, f.Class)
 }
 
 // formalRules are about the form of a candidate: the agent can write it again.
@@ -225,40 +191,168 @@ func findingFailures(findings []policy.Finding) []Failure {
 	return out
 }
 
+func sortedNames(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+
+// diagnoseRun returns why a check has not passed, the zero failure where it has.
 func (r Ran) diagnoseRun() Failure {
 	if r.Passed() {
 		return Failure{}
 	}
 	f := Failure{Check: r.Check.Name, Excerpt: excerptOf(r.Output)}
-	said := readOutput(r.Output, r.Check.Module)
 	switch {
 	case r.Fault == FaultStart:
 		f.Class, f.Sub = ClassEnv, EnvCommand
 	case r.Fault == FaultKilled:
 		f.Class, f.Sub = ClassEnv, EnvResource
-	case r.Fault == FaultBroken, !r.Done && r.Fault == "":
+	case !r.Done && r.Fault == "":
 		f.Class, f.Sub = ClassEnv, EnvBroken
 	case r.Fault != "":
 		f.Class, f.Steady, f.IDs = ClassTest, r.Fault == FaultTimeout, []string{r.Check.Name + ": " + r.Fault}
-	case said.sub != "":
-		f.Class, f.Sub = ClassEnv, said.sub
-	case len(said.places) > 0:
-		f.Class, f.IDs = ClassSyntax, sortedNames(said.places)
-	case said.syntax:
-		f.Class = ClassSyntax
 	default:
-		f.Class, f.IDs = ClassTest, sortedNames(said.tests)
+		f.Class, f.Sub, f.IDs = readOutput(r.Output, r.Check.Module)
 	}
 	if len(f.IDs) == 0 {
 		f.IDs = []string{r.String()}
 	}
-	f.IDs = firstOf(f.IDs, maxAllIDs)
 	return f
 }
 
-func firstOf(list []string, n int) []string { return list[:min(n, len(list))] }
+// surroundings are the patterns of faulty surroundings, the most specific first. Each asks
+// for the words of an operating system or a tool, so that a test that only mentions them
+// does not match.
+var surroundings = sync.OnceValue(func() []struct {
+	sub string
+	re  *regexp.Regexp
+} {
+	return []struct {
+		sub string
+		re  *regexp.Regexp
+	}{
+		{EnvInterpreter, regexp.MustCompile(`requires go >?=? ?[0-9.]+ \(running go|bad interpreter: |requires-python|Unsupported class file major version|requires a different Python: `)},
+		{EnvModule, regexp.MustCompile(`(?:no required module provides package|cannot find module providing package|missing go\.sum entry for module providing package) ([^\s;:]+)|module lookup disabled by GOPROXY=off|ModuleNotFoundError: No module named|Cannot find module '[^.']|cannot query module due to -mod=vendor`)},
+		{EnvCommand, regexp.MustCompile(`executable file not found in \$PATH|(?m:^\S*sh: (?:line )?(?:\d+: )?\S+: (?:command )?not found$)|(?m:^make(?:\[\d+\])?: \S+: No such file or directory$)|(?m:^env: .*: No such file or directory$)`)},
+		{EnvPermission, regexp.MustCompile(`(?m)\b(?:open|openat|mkdir|mkdirat|fork/exec|unlink|unlinkat|remove|rename|chmod|chown|stat|lstat|read|write|create|listen \w+|symlink|link) \S+: (?:bind: )?permission denied$|\bbind: permission denied$|EACCES: permission denied|PermissionError: \[Errno 13\]`)},
+		{EnvPort, regexp.MustCompile(`bind: address already in use|EADDRINUSE|OSError: \[Errno (?:98|48)\]`)},
+		{EnvResource, regexp.MustCompile(`(?m)no space left on device|cannot allocate memory|: too many open files$|runtime: out of memory|^signal: killed|: signal: killed$`)},
+		{EnvNetwork, regexp.MustCompile(`dial tcp[^\n]*(?:i/o timeout|no such host|connection refused|network is unreachable)|TLS handshake timeout|Temporary failure in name resolution`)},
+	}
+})
 
-func sortedNames(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+// lineShapes are the lines of tools that readOutput knows.
+var lineShapes = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"place":  regexp.MustCompile(`^(?:vet: )?((?:[A-Za-z]:)?[^\s:]+\.(?:go|mod|work)):\d+(?::\d+)?: (.+)$`),
+		"error":  regexp.MustCompile(`^((?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}):\d+(?::\d+)?: (?:fatal )?error: (.+)$`),
+		"fail":   regexp.MustCompile(`^\s*--- FAIL: (\S+) \([0-9.]+s\)$`),
+		"failed": regexp.MustCompile(`^FAIL\t(\S+)(?:\s|$)`),
+		"py":     regexp.MustCompile(`^(?:FAILED|ERROR) (\S+?::.+?|\S+\.py)(?: - .*)?$`),
+		"cycle":  regexp.MustCompile(`^\s+imports (\S+).*: import cycle not allowed`),
+		"syntax": regexp.MustCompile(`^\s*(?:E\s+)?(?:SyntaxError|IndentationError|TabError): |^error(?:\[E\d+\]|: )|: error TS\d+: |^go: errors parsing go\.mod|^FAIL\t.*\[(?:build|setup) failed\]$`),
+	}
+})
+
+// Patterns of what an output tells of tests. The first is about go test as a whole; its
+// tests may print what looks like a place.
+var (
+	goTestLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:--- FAIL: |FAIL\t|ok  \t|PASS$)`) })
+	ranNone    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^.*(?:\[no tests? (?:files|to run)\]$|no tests ran)`)
+	})
+	ranSome = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*--- (?:PASS|SKIP|FAIL): |^FAIL\t|^ok  \t|\b[1-9]\d* (?:passed|failed|errors?)\b`)
+	})
+	ranBadly = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*--- FAIL: \S+ \(|^FAIL\t|^(?:=.*)?\b[1-9]\d* failed\b.* in [0-9.]+s`)
+	})
+)
+
+// readOutput finds in an output what failed: the surroundings, as one of the Env words, what
+// does not parse or build, or tests. own is the path of the module under test: a package that
+// is missing from it is the fault of the change.
+func readOutput(output []byte, own string) (c Class, sub string, ids []string) {
+	text := string(plainOutput(output))
+	for _, p := range surroundings() {
+		if m := p.re.FindAllStringSubmatch(text, -1); m != nil && !(p.sub == EnvModule && allOwn(m, own)) {
+			return ClassEnv, p.sub, nil
+		}
+	}
+	isGoTest, built, syntax := goTestLine().MatchString(text), false, false
+	var places, tests, open []string // open are tests of the package whose name comes behind them
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		var m []string
+		is := func(shape string) bool { m = lineShapes()[shape].FindStringSubmatch(line); return m != nil }
+		switch {
+		case strings.HasPrefix(line, "# "):
+			built = true
+		case is("fail"):
+			open, built = append(open, m[1]), false
+		case is("syntax"):
+			syntax = true
+		case is("failed"):
+			for _, name := range open {
+				tests = append(tests, clipID(m[1]+"."+name))
+			}
+			if len(open) == 0 {
+				tests = append(tests, m[1])
+			}
+			open, built = nil, false
+		case is("py"):
+			tests = append(tests, clipID(m[1]))
+		case is("cycle"):
+			places = append(places, clipID("import cycle through "+m[1]))
+		case (built || !isGoTest) && (is("place") || is("error")):
+			places = append(places, clipID(m[1]+": "+m[2]))
+		}
+	}
+	switch {
+	case len(places) > 0:
+		return ClassSyntax, "", sortIDs(places)
+	case syntax:
+		return ClassSyntax, "", nil
+	}
+	return ClassTest, "", sortIDs(append(tests, open...))
+}
+
+// allOwn reports that only packages of the module own are said to be missing.
+func allOwn(matches [][]string, own string) bool {
+	return own != "" && !slices.ContainsFunc(matches, func(m []string) bool { return m[1] != own && !strings.HasPrefix(m[1], own+"/") })
+}
+
+func clipID(s string) string { return clipText(s, maxID, nil) }
+
+// plainOutput replaces the events of go test -json by the lines they carry.
+func plainOutput(output []byte) []byte {
+	if !bytes.Contains(output, []byte(`"Action":`)) {
+		return output
+	}
+	var out bytes.Buffer
+	for line := range bytes.Lines(output) {
+		var e struct{ Action, Output string }
+		if json.Unmarshal(line, &e) != nil || e.Action == "" {
+			out.Write(line)
+			continue
+		}
+		out.WriteString(e.Output)
+	}
+	return out.Bytes()
+}
+
+// excerptOf returns the beginning of what an output says about the failure.
+func excerptOf(output []byte) string {
+	text := string(plainOutput(output))
+	at := len(text)
+	for _, mark := range []string{"--- FAIL", "panic: ", "\n# ", "FAILED ", "error", "Error"} {
+		if i := strings.Index(text, mark); i >= 0 {
+			at = min(at, i)
+		}
+	}
+	if at == len(text) {
+		at = 0
+	}
+	text = text[strings.LastIndexByte(text[:at], '\n')+1:]
+	return strings.ToValidUTF8(text[:min(maxExcerpt, len(text))], "\uFFFD")
+}
 
 // Parsers are the commands that say whether a source of the language of a file's name
 // parses: each reads it as its input. One that takes it is enough. Go and formats of

@@ -58,13 +58,13 @@ func TestLive(t *testing.T) {
 			return a, pipeline.Out{}, nil
 		},
 	}
-	r.Run = func(ctx context.Context, again bool) (pipeline.Report, error) {
+	r.Run = func(ctx context.Context) (pipeline.Report, error) {
 		files := r.Files
 		for _, f := range files {
 			write(t, root, f.Path, string(f.After))
 		}
 		checks, findings := pipeline.Checks(files, pipeline.Project{Files: os.DirFS(root), Graph: graph.With(files)})
-		return pipeline.Examine(ctx, checks, findings, again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
+		return pipeline.Examine(checks, findings, func(c pipeline.Check) pipeline.Ran {
 			ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 			defer cancel()
 			got := exec.Run(ctx, exec.Command{Argv: c.Argv, Tree: root, Dir: c.Dir, Env: env})

@@ -78,7 +78,7 @@ func TestTrials(t *testing.T) {
 			t.Errorf("%s teaches %+v", r, got)
 		}
 	}
-	env := Iteration{N: 1, Class: ClassEnv, Stop: StopEnv.withDetail(EnvNetwork), At: time.UnixMilli(1)}
+	env := Iteration{N: 1, Class: ClassEnv, Stop: StopEnv + ":" + StopReason(EnvNetwork), At: time.UnixMilli(1)}
 	if got := Trials([]Story{ended(RepairStopped, modify("a.go"), env.iterationFacts())}); got != nil {
 		t.Errorf("what the surroundings are to blame for teaches %+v", got)
 	}

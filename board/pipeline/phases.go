@@ -29,8 +29,8 @@
 //     does: what counts is its worst part.
 //  5. No moment comes from the machine's clock; a clock that goes back stands still.
 //  6. A check passes when it ran to its end, well, and ran tests where it was to:
-//     a fault, a timeout, a panic and a check that was left out are failures, and
-//     so is one that passed only at the second try.
+//     a fault, a timeout, an output that tells of failed tests and a check that was
+//     left out are failures.
 package pipeline
 
 import "slices"

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"slices"
-	"strings"
 )
 
 // Reason is the code an ending carries. The list is closed.
@@ -179,9 +178,7 @@ func Stops() []Meaning {
 		{string(StopDeadline), "too little time was left for a repair"},
 		{string(StopTimebox), "the repair took as long as [pipeline] repair_timebox allows; raise it in odd.toml if the checks alone take that long"},
 		{string(StopIterations), "it was repaired as often as it may be"},
-		{string(StopRuns), "its checks ran as often as they may"},
 		{string(StopGenerate), "the agent's next try failed"},
-		{string(StopEmpty), "the agent delivered no file for the repair"},
 		{string(StopLines), "the repair changes more lines than a repair may"},
 		{string(StopFiles), "the repair changes more files than a repair may"},
 		{string(StopUnusable), "the repair does not contain every file of the change exactly once"},
@@ -189,25 +186,9 @@ func Stops() []Meaning {
 		{string(StopEnv), "the failure is not in the change but in a command, a module, a permission or a rule, named after the colon; correct that first, because another try would fail the same way"},
 		{string(StopCircle), "the same change failed in the same way as before"},
 		{string(StopStreak), "several tries in a row made nothing better"},
-		{string(StopClass), "it failed in the same way, named after the colon, as often as it may"},
+		{"class_retries_exhausted", "it failed in the same way, named after the colon, as often as an older odd let it"},
+		{"max_validation_runs_exhausted", "its checks ran as often as an older odd let them"},
 	}
-}
-
-// Unrepaired is the note of a repair that stopped, in words: what its reason means, the
-// reason, and what was said where the reason does not say enough.
-func Unrepaired(note string) string {
-	code, said, _ := strings.Cut(note, ": ")
-	code, _, _ = strings.Cut(code, "; ")
-	bare, _, _ := strings.Cut(code, ":")
-	means := lookUp(Stops(), bare)
-	if means == "" {
-		return note
-	}
-	text := means + " [" + code + "]"
-	if said != "" && !strings.Contains(note[:len(note)-len(said)], "; ") {
-		text += ": " + said
-	}
-	return text
 }
 
 // CheckFindings says what is found about a change with its checks and its handoffs in view.

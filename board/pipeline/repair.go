@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,14 +17,9 @@ const (
 	repairLeft       = 10 * time.Second // that must be left of the phase's time to begin another
 	repairLines      = 150              // that one repair may change, added and removed
 	repairFiles      = 3                // that one repair may change; a larger batch may be changed whole
-	repairRuns       = 8                // of the checks, second tries included
-	repairStreak     = 2                // iterations without progress, one after the other
 )
 
-// tryAgain is how often a failure may be tried again, by its class.
-var tryAgain = map[Class]int{ClassSyntax: 2, ClassTest: 3, ClassFlake: 2, ClassEnv: 1}
-
-// StopReason says why repair stopped. It is one of the codes below, some with a
+// StopReason says why repair stopped. It is one of the codes of Stops, some with a
 // colon and what it was behind it.
 type StopReason string
 
@@ -34,35 +29,17 @@ const (
 	StopDeadline   StopReason = "deadline_budget_exhausted"
 	StopTimebox    StopReason = "timebox_exhausted"
 	StopIterations StopReason = "max_iterations_exhausted"
-	StopRuns       StopReason = "max_validation_runs_exhausted"
 
-	StopGenerate StopReason = "generate_error" // :what
-	StopEmpty    StopReason = "empty_candidates"
+	StopGenerate StopReason = "generate_error" // some with :reason
 	StopLines    StopReason = "diff_expansion_rejected"
 	StopFiles    StopReason = "diff_files_rejected"
 	StopUnusable StopReason = "candidate_unusable"
 
-	StopSandbox StopReason = "sandbox_infra_error" // :what
+	StopSandbox StopReason = "sandbox_infra_error"
 
 	StopEnv    StopReason = "non_retryable_env" // :sub
 	StopCircle StopReason = "oscillation_detected"
 	StopStreak StopReason = "no_progress_streak"
-	StopClass  StopReason = "class_retries_exhausted" // :class
-)
-
-func (s StopReason) withDetail(what string) StopReason {
-	return s + ":" + StopReason(what)
-}
-
-// IterationOutcome is what an iteration came to.
-type IterationOutcome string
-
-// The outcomes.
-const (
-	Progress   IterationOutcome = "progress"
-	NoProgress IterationOutcome = "no_progress"
-	Converged  IterationOutcome = "converged"
-	Stopped    IterationOutcome = "stopped"
 )
 
 // Iteration is one try of a repair: the record repair.iter.v1.
@@ -72,14 +49,13 @@ type Iteration struct {
 	Retest  bool      // it ran the checks on the candidate there was, without another
 	Class   Class     // of its failure, "" where there was none
 	Failing int       // ids that failed
-	Failure string    // Failure.Sig, its beginning
-	Patch   string    // PatchSig, its beginning
+	Failure string    // the signature of its failure, its beginning
+	Patch   string    // that of its candidate
 	Lines   int       // changed since the candidate before, added and removed
 	Files   int       // changed since the candidate before
-	Runs    int       // of the checks
 	Took    time.Duration
-	Outcome IterationOutcome
-	Stop    StopReason // of an iteration that is Stopped, "" else
+	Better  bool       // less failed than before
+	Stop    StopReason // of the last one, where the repair stopped for it
 }
 
 // Repairer does the work of the phase repair: one iteration at every entry of the
@@ -88,8 +64,8 @@ type Iteration struct {
 //
 // The first iteration runs the checks again on the candidate that failed, which
 // tells a flake from a failure, unless a check was stopped when its time was over;
-// so does one behind a flake or a failure of the surroundings. Every other one
-// generates. An iteration is about the whole batch: what it generates holds all its files.
+// so does one behind a failure of the surroundings. Every other one generates. An
+// iteration is about the whole batch: what it generates holds all its files.
 type Repairer struct {
 	Timebox time.Duration // from the first iteration on
 	Now     func() time.Time
@@ -99,21 +75,22 @@ type Repairer struct {
 	// Generate makes another candidate from the one that failed so. What comes with it is
 	// the facts of the candidate, what it cost, or a reason for which the op ends.
 	Generate func(context.Context, Failure) ([]Edit, Out, error)
-	// Run runs the checks of the candidate that was generated last, with a second try if
-	// again. An error is one of the place, not of the candidate.
-	Run func(ctx context.Context, again bool) (Report, error)
+	// Run runs the checks of the candidate that was generated last. An error is one of the
+	// place, not of the candidate.
+	Run func(context.Context) (Report, error)
 
 	done []Iteration // oldest first
-	said string      // what an error said, for the note
+	stop StopReason  // the last one
+	said string      // more of it, for people
 }
 
 // Work does one iteration.
 func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 	r.said = ""
-	if stop := r.limitReached(op.Until); stop != "" {
-		return r.stopRepair(Out{}, stop), nil
+	if r.stop = r.limitReached(op.Until); r.stop != "" {
+		return r.stopRepair(Out{}), nil
 	}
-	it := Iteration{N: len(r.done) + 1, At: roundTime(r.Now()), Retest: r.Last == nil || r.Last.Class == ClassFlake || r.Last.Class == ClassEnv}
+	it := Iteration{N: len(r.done) + 1, At: roundTime(r.Now()), Retest: r.Last == nil || r.Last.Class == ClassEnv}
 	out := r.runIteration(ctx, &it)
 	it.Took = max(r.Now().Sub(it.At), 0)
 	if ctx.Err() != nil {
@@ -126,10 +103,11 @@ func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 		return out, nil
 	}
 	r.done = append(r.done, it)
-	if out.Next, out.Note = Repair, it.String(); it.Outcome == Converged {
+	out.Next, out.Note = Repair, it.String()
+	if it.outcome() == "converged" {
 		out.Next = Validate
-	} else if stop := cmp.Or(it.Stop, r.limitReached(op.Until)); stop != "" {
-		return r.stopRepair(out, stop), nil
+	} else if r.stop = cmp.Or(it.Stop, r.limitReached(op.Until)); r.stop != "" {
+		return r.stopRepair(out), nil
 	}
 	return out, nil
 }
@@ -145,22 +123,12 @@ func (r *Repairer) limitReached(end time.Time) StopReason {
 		return StopTimebox
 	case len(r.done) >= repairIterations:
 		return StopIterations
-	case r.countRuns() >= repairRuns:
-		return StopRuns
 	}
 	return ""
 }
 
-func (r *Repairer) countRuns() int {
-	n := 0
-	for _, it := range r.done {
-		n += it.Runs
-	}
-	return n
-}
-
-func (r *Repairer) stopRepair(out Out, stop StopReason) Out {
-	out.Next, out.Reason, out.Note = "", RepairStopped, string(stop)
+func (r *Repairer) stopRepair(out Out) Out {
+	out.Next, out.Reason, out.Note = "", RepairStopped, string(r.stop)
 	if r.said != "" {
 		out.Note += ": " + r.said
 	} else if r.Last != nil {
@@ -169,40 +137,44 @@ func (r *Repairer) stopRepair(out Out, stop StopReason) Out {
 	return out
 }
 
+// Unrepaired says in words why the repair stopped: what the reason means, the reason, and
+// more where there is more to say.
+func (r *Repairer) Unrepaired() string {
+	bare, _, _ := strings.Cut(string(r.stop), ":")
+	return strings.TrimSuffix(fmt.Sprintf("%s [%s]: %s", lookUp(Stops(), bare), r.stop, r.said), ": ")
+}
+
 // runIteration generates, unless it tests again, and runs the checks.
 func (r *Repairer) runIteration(ctx context.Context, it *Iteration) (out Out) {
 	if !it.Retest {
 		files, made, err := r.Generate(ctx, *r.Last)
 		out = made
 		if it.Stop = r.acceptFiles(it, files, made.Reason, err); it.Stop != "" {
-			out.Set, it.Outcome = nil, Stopped
+			out.Set = nil
 			return out
 		}
 	}
-	it.Patch = hashPrefix(patchSignature(r.Files))
-	report, err := r.Run(ctx, r.countRuns()+1 < repairRuns)
+	it.Patch = patchSignature(r.Files)[:16]
+	report, err := r.Run(ctx)
 	if err != nil {
-		r.said, it.Stop, it.Outcome = err.Error(), StopSandbox.withDetail(errorKind(err)), Stopped
+		r.said, it.Stop = err.Error(), StopSandbox
 		return out
 	}
-	it.Runs = max(report.Runs, 1)
-	r.Last = nil
-	if f, failed := report.Failure(); failed {
+	f, failed := report.Failure()
+	if r.Last = nil; failed {
 		r.Last = &f
+		r.judgeFailure(it, f)
 	}
-	r.noteOutcome(it)
 	return out
 }
 
 func (r *Repairer) acceptFiles(it *Iteration, files []Edit, ends Reason, err error) StopReason {
 	switch {
 	case ends != "":
-		return StopGenerate.withDetail(string(ends))
+		return StopGenerate + ":" + StopReason(ends)
 	case err != nil:
 		r.said = err.Error()
-		return StopGenerate.withDetail(errorKind(err))
-	case len(files) == 0:
-		return StopEmpty
+		return StopGenerate
 	}
 	it.Lines, it.Files = countChanged(r.Files, files)
 	r.said = fmt.Sprintf("it changes %d lines in %d files", it.Lines, it.Files)
@@ -222,71 +194,26 @@ func (r *Repairer) acceptFiles(it *Iteration, files []Edit, ends Reason, err err
 	return ""
 }
 
-func (r *Repairer) noteOutcome(it *Iteration) {
-	f := r.Last
-	if f == nil {
-		it.Outcome = Converged
-		return
+// judgeFailure compares a failure with those before: the first is better than nothing, and so
+// is one that came further, from the surroundings to syntax to tests, or of which less failed.
+// It looks for a reason to stop.
+func (r *Repairer) judgeFailure(it *Iteration, f Failure) {
+	var last Iteration
+	if len(r.done) > 0 {
+		last = r.done[len(r.done)-1]
 	}
-	it.Class, it.Failing, it.Failure = f.Class, len(f.IDs), hashPrefix(f.signature())
-	it.Outcome = NoProgress
-	if r.madeProgress(*it) {
-		it.Outcome = Progress
-	}
-	if it.Stop = r.stopReason(*it, *f); it.Stop != "" {
-		it.Outcome = Stopped
-	}
-}
-
-// stopReason looks for a reason to stop, in their order.
-func (r *Repairer) stopReason(it Iteration, f Failure) StopReason {
-	streak, same := 0, 0
-	for i, was := range append(r.done[:len(r.done):len(r.done)], it) {
-		switch {
-		case was.Outcome != NoProgress:
-			streak = 0
-		case i == 0 || !was.Retest: // nothing new was tried otherwise
-			streak++
-		}
-		if was.Class == it.Class {
-			same++
-		}
-	}
-	seen := slices.ContainsFunc(r.done, func(was Iteration) bool { return was.Failure == it.Failure && was.Patch == it.Patch })
+	it.Class, it.Failing, it.Failure = f.Class, len(f.IDs), f.signature()[:16]
+	further := Failure{Class: it.Class}.rank() - Failure{Class: last.Class}.rank()
+	it.Better = last.Class == "" || further > 0 || it.Class == last.Class && it.Failing < last.Failing
 	switch {
-	case !f.Retryable():
-		return StopEnv.withDetail(f.Sub)
-	case !it.Retest && seen:
-		return StopCircle
-	case streak >= repairStreak:
-		return StopStreak
-	case same > tryAgain[it.Class]:
-		return StopClass.withDetail(string(it.Class))
+	case !f.Retryable(), f.Class == ClassEnv && last.Class == ClassEnv:
+		it.Stop = StopEnv + ":" + StopReason(f.Sub)
+	case !it.Retest && slices.ContainsFunc(r.done, func(was Iteration) bool { return was.Failure == it.Failure && was.Patch == it.Patch }):
+		it.Stop = StopCircle
+	case !it.Better && !last.Better:
+		it.Stop = StopStreak
 	}
-	return ""
 }
-
-// madeProgress compares with the last failure: the first is progress, and fewer ids
-// are, and a failure of tests behind one of another class. The same failure of the
-// same bytes is what it was.
-func (r *Repairer) madeProgress(it Iteration) bool {
-	last, found := Iteration{}, false
-	for _, was := range r.done {
-		if was.Class != "" {
-			last, found = was, true
-		}
-	}
-	switch {
-	case !found, it.Class == ClassTest && last.Class != ClassTest:
-		return true
-	case it.Patch == last.Patch && it.Failure == last.Failure:
-		return last.Outcome == Progress
-	}
-	return it.Class == last.Class && it.Failing < last.Failing
-}
-
-// hashPrefix is the beginning of a hash, enough to tell a few apart.
-func hashPrefix(s string) string { return s[:min(16, len(s))] }
 
 // iterationFacts names the facts that keep iterations, by the iteration's number.
 var iterationFacts = []string{"repair_one", "repair_two", "repair_three", "repair_four", "repair_five"}
@@ -294,7 +221,7 @@ var iterationFacts = []string{"repair_one", "repair_two", "repair_three", "repai
 // iterationFacts returns the iteration as a fact of its op, so that the op's record holds all of it.
 // Signatures keep their beginnings:
 //
-//	repair_two  repair.iter.v1 n=2 at=1795309500000 class=test ids=3 fail=… patch=… lines=12 files=2 runs=2 ms=1200 outcome=progress
+//	repair_two  repair.iter.v1 n=2 at=1795309500000 class=test ids=3 fail=… patch=… lines=12 files=2 ms=1200 outcome=progress
 func (it Iteration) iterationFacts() map[string]string {
 	s := fmt.Sprintf("repair.iter.v1 n=%d at=%d", it.N, it.At.UnixMilli())
 	if it.Class != "" {
@@ -303,21 +230,33 @@ func (it Iteration) iterationFacts() map[string]string {
 	if it.Patch != "" {
 		s += " patch=" + it.Patch
 	}
-	s += fmt.Sprintf(" lines=%d files=%d runs=%d ms=%d", it.Lines, it.Files, it.Runs, it.Took.Milliseconds())
+	s += fmt.Sprintf(" lines=%d files=%d ms=%d", it.Lines, it.Files, it.Took.Milliseconds())
 	if it.Retest {
 		s += " retest=1"
 	}
 	if it.Stop != "" { // which is an outcome
 		s += " stop=" + string(it.Stop)
 	} else {
-		s += " outcome=" + string(it.Outcome)
+		s += " outcome=" + it.outcome()
 	}
 	return map[string]string{iterationFacts[it.N-1]: clipText(s, maxFact, nil)}
 }
 
+func (it Iteration) outcome() string {
+	switch {
+	case it.Stop != "":
+		return "stopped"
+	case it.Class == "":
+		return "converged"
+	case it.Better:
+		return "progress"
+	}
+	return "no_progress"
+}
+
 // String is a line about the iteration for people.
 func (it Iteration) String() string {
-	s := fmt.Sprintf("iteration %d: %s", it.N, it.Outcome)
+	s := fmt.Sprintf("iteration %d: %s", it.N, it.outcome())
 	if it.Class != "" {
 		s += fmt.Sprintf(", %d failing (%s)", it.Failing, it.Class)
 	}
@@ -327,33 +266,17 @@ func (it Iteration) String() string {
 	return s
 }
 
-func errorKind(err error) string {
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return "timeout"
-	case errors.Is(err, context.Canceled):
-		return "cancelled"
-	}
-	return "error"
-}
-
 // countChanged counts the lines, added and removed, and the files in which two
 // candidates differ.
 func countChanged(was, is []Edit) (lines, files int) {
-	before := map[string]Edit{}
-	for _, f := range was {
-		before[f.Path] = f
-	}
 	for _, f := range is {
-		old, known := before[f.Path]
-		if !known {
-			old = Edit{After: f.Before, NewMode: f.OldMode}
+		if i := slices.IndexFunc(was, func(e Edit) bool { return e.Path == f.Path }); i >= 0 {
+			f.Before, f.OldMode = was[i].After, was[i].NewMode
 		}
-		if bytes.Equal(old.After, f.After) && (old.After == nil) == (f.After == nil) && old.NewMode == f.NewMode {
-			continue
+		if !f.Unchanged() {
+			files++
+			lines += countDifferingLines(f.Before, f.After)
 		}
-		files++
-		lines += countDifferingLines(old.After, f.After)
 	}
 	return lines, files
 }

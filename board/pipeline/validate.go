@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"go/build"
 	"io/fs"
@@ -147,15 +146,19 @@ const (
 	FaultCancelled = "cancelled"
 	FaultStart     = "not-started" // there is no such program, or it may not be run
 	FaultKilled    = "killed"      // by a signal that is not odd's
-	FaultBroken    = "broken"      // odd itself went wrong
 )
 
-// Passed reports that a check ended well, and ran tests where it was expected to.
+// Passed reports that a check ended well, tells of no test that failed, and ran tests where
+// it was expected to.
 func (r Ran) Passed() bool {
-	return r.Done && r.Exit == 0 && r.Fault == "" && (!r.Check.Tests || !r.noTests())
+	return r.Done && r.Exit == 0 && r.Fault == "" && (!r.Check.Tests || !r.noTests()) && !ranBadly().Match(plainOutput(r.Output))
 }
 
-func (r Ran) noTests() bool { t := tallyOutput(r.Output); return t.known && t.ran == 0 }
+// noTests reports an output that speaks of tests, and of none that ran.
+func (r Ran) noTests() bool {
+	text := plainOutput(r.Output)
+	return ranNone().Match(text) && !ranSome().Match(ranNone().ReplaceAll(text, nil))
+}
 
 // String is one line about it.
 func (r Ran) String() string {
@@ -172,6 +175,8 @@ func (r Ran) String() string {
 		return r.Check.Name + ": failed, because it ran no test"
 	case r.noTests():
 		return r.Check.Name + ": passed (it has no tests)"
+	case !r.Passed():
+		return r.Check.Name + ": exit 0, but it tells of tests that failed"
 	}
 	return r.Check.Name + ": passed"
 }
@@ -181,9 +186,7 @@ type Report struct {
 	Want     []Check // what was to be run
 	Ran      []Ran   // what was, in order; behind a failure that makes the rest pointless nothing is
 	Findings []policy.Finding
-	Flaky    []string // ids of tests that failed, and on the same bytes did not when run again
 	Breaches []string // in what the tree is worse than its base, where all checks passed
-	Runs     int      // how often the checks were run: 1, or 2 with a second try
 	Done     bool     // the checks were gone through
 }
 
@@ -198,12 +201,9 @@ func (r Report) Held() string {
 	return strings.Join(all, "; ")
 }
 
-// Passed reports that every check passed at the first try, and that no finding is hard.
+// Passed reports that every check passed, and that no finding is hard.
 func (r Report) Passed() bool {
-	if !r.Done || len(r.Ran) != len(r.Want) || len(r.Flaky)+len(r.Breaches) > 0 {
-		return false
-	}
-	return !slices.ContainsFunc(r.Ran, func(r Ran) bool { return !r.Passed() }) && !slices.ContainsFunc(r.Findings, isHard)
+	return r.Done && len(r.Ran) == len(r.Want) && len(r.Breaches) == 0 && !slices.ContainsFunc(r.Ran, func(r Ran) bool { return !r.Passed() }) && !slices.ContainsFunc(r.Findings, isHard)
 }
 
 func isHard(f policy.Finding) bool { return f.Severity == policy.Hard }
@@ -248,57 +248,27 @@ func (r Report) String() string {
 	if len(r.Want) == 0 {
 		fmt.Fprintln(&b, "no check ran; set [pipeline] validate in odd.toml to run your tests")
 	}
-	if len(r.Flaky) > 0 {
-		fmt.Fprintf(&b, "failed once, passed the second time: %s\n", strings.Join(firstOf(r.Flaky, maxIDs), ", "))
-	}
 	return b.String()
 }
 
-// Examine runs the checks one after the other with run, which must bound each. A panic of
-// run is that check's failure. After a failure of syntax or of the surroundings Examine
-// runs no further check, because it would say the same. With again, it runs checks that
-// failed as tests once more on the same bytes; if all of them pass then, the report is
-// flaky, which is no pass. It does not repeat a check that was stopped for its time.
-func Examine(ctx context.Context, checks []Check, findings []policy.Finding, again bool, run func(context.Context, Check) Ran) Report {
-	r := Report{Want: checks, Findings: findings, Runs: 1}
+// Examine runs the checks one after the other with run, which must bound each. After a
+// failure of syntax or of the surroundings it runs no further check, because that would say
+// the same.
+func Examine(checks []Check, findings []policy.Finding, run func(Check) Ran) Report {
+	r := Report{Want: checks, Findings: findings, Done: true}
 	if slices.ContainsFunc(findings, isHard) {
-		r.Done = true
 		return r
 	}
 	for _, c := range checks {
 		if c.Last && slices.ContainsFunc(r.Ran, func(r Ran) bool { return !r.Passed() }) {
 			break
 		}
-		ran := runCheck(ctx, c, run)
+		ran := run(c)
+		ran.Check = c
 		r.Ran = append(r.Ran, ran)
 		if f := ran.diagnoseRun(); f.Class == ClassSyntax || f.Class == ClassEnv || ran.Fault == FaultCancelled {
 			break
 		}
 	}
-	r.Done = true
-	if f, failed := r.Failure(); again && failed && f.Class == ClassTest && !f.Steady && ctx.Err() == nil {
-		r.Runs++
-		r.Flaky = retryFailed(ctx, r, f, run)
-	}
 	return r
-}
-
-// retryFailed returns the ids of f if every check that failed passes now.
-func retryFailed(ctx context.Context, r Report, f Failure, run func(context.Context, Check) Ran) []string {
-	for _, ran := range r.Ran {
-		if !ran.Passed() && !runCheck(ctx, ran.Check, run).Passed() {
-			return nil
-		}
-	}
-	return f.IDs
-}
-
-func runCheck(ctx context.Context, c Check, run func(context.Context, Check) Ran) (ran Ran) {
-	defer func() {
-		if p := recover(); p != nil {
-			ran = Ran{Fault: FaultBroken, Detail: fmt.Sprint(p)}
-		}
-		ran.Check = c
-	}()
-	return run(ctx, c)
 }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"go/build"
 	"strings"
@@ -271,39 +270,24 @@ func TestExamine(t *testing.T) {
 	// A check's name is what it does, one word a run.
 	tests := []struct {
 		name, checks, ran string
-		again             bool
 		passed            bool
-		flaky             string
-		runs              int
 	}{
-		{name: "well", checks: "ok ok", ran: "ok ok", passed: true, runs: 1},
-		{name: "nothing to run", passed: true, runs: 1},
-		{name: "a test that fails does not stop the rest", checks: "test ok", ran: "test ok", runs: 1},
-		{name: "what does not build does", checks: "ok build ok", ran: "ok build", runs: 1},
-		{name: "so do the surroundings", checks: "port ok", ran: "port", runs: 1},
-		{name: "a panic is a failure", checks: "panic ok", ran: "panic", runs: 1},
-		{name: "too slow is a failure", checks: "slow ok", ran: "slow ok", runs: 1},
-		{name: "and would be again", checks: "slow test", ran: "slow test", again: true, runs: 1},
-		{name: "cancelled stops", checks: "cancelled ok", ran: "cancelled", runs: 1},
-		{name: "another try", checks: "flaky ok test", ran: "flaky ok test flaky test", again: true, runs: 2},
-		{name: "a flake is no pass", checks: "flaky ok", ran: "flaky ok flaky", again: true, flaky: "flaky: exit 1", runs: 2},
-		{name: "nobody tries again", checks: "flaky", ran: "flaky", runs: 1},
-		{name: "what does not build is not tried again", checks: "build", ran: "build", again: true, runs: 1},
+		{name: "well", checks: "ok ok", ran: "ok ok", passed: true},
+		{name: "nothing to run", passed: true},
+		{name: "a test that fails does not stop the rest", checks: "test ok", ran: "test ok"},
+		{name: "what does not build does", checks: "ok build ok", ran: "ok build"},
+		{name: "so do the surroundings", checks: "port ok", ran: "port"},
+		{name: "too slow is a failure", checks: "slow ok", ran: "slow ok"},
+		{name: "cancelled stops", checks: "cancelled ok", ran: "cancelled"},
 	}
 	for _, tt := range tests {
 		var ran []string
-		r := Examine(t.Context(), checks(tt.checks), nil, tt.again, func(_ context.Context, c Check) Ran {
+		r := Examine(checks(tt.checks), nil, func(c Check) Ran {
 			ran = append(ran, c.Name)
 			well := Ran{Done: true}
 			switch c.Name {
 			case "test", "build", "port":
 				return Ran{Done: true, Exit: 1, Output: output(t, map[string]string{"test": "tests", "build": "build", "port": "port"}[c.Name])}
-			case "flaky":
-				if n := strings.Count(strings.Join(ran, " "), "flaky"); n == 1 {
-					return Ran{Done: true, Exit: 1}
-				}
-			case "panic":
-				panic("at the check")
 			case "slow":
 				return Ran{Fault: FaultTimeout}
 			case "cancelled":
@@ -311,14 +295,14 @@ func TestExamine(t *testing.T) {
 			}
 			return well
 		})
-		if strings.Join(ran, " ") != tt.ran || r.Passed() != tt.passed || strings.Join(r.Flaky, " ") != tt.flaky || r.Runs != tt.runs || !r.Done {
-			t.Errorf("%s: ran %q, passed %t, flaky %q, %d runs", tt.name, ran, r.Passed(), r.Flaky, r.Runs)
+		if strings.Join(ran, " ") != tt.ran || r.Passed() != tt.passed || !r.Done {
+			t.Errorf("%s: ran %q, passed %t", tt.name, ran, r.Passed())
 		}
 		if _, failed := r.Failure(); failed == tt.passed {
 			t.Errorf("%s: passed and failed are both %t", tt.name, failed)
 		}
 	}
-	refused := Examine(t.Context(), checks("ok"), []policy.Finding{{Code: "parse_failed", Severity: policy.Hard}}, true, func(context.Context, Check) Ran {
+	refused := Examine(checks("ok"), []policy.Finding{{Code: "parse_failed", Severity: policy.Hard}}, func(Check) Ran {
 		t.Error("a candidate with a hard finding is run")
 		return Ran{}
 	})
@@ -329,11 +313,11 @@ func TestExamine(t *testing.T) {
 
 func TestReportWords(t *testing.T) {
 	t.Parallel()
-	r := Report{Want: make([]Check, 5), Done: true, Flaky: []string{"m.A"}, Ran: []Ran{
+	r := Report{Want: make([]Check, 5), Done: true, Ran: []Ran{
 		{Check: Check{Name: "a"}, Done: true, Exit: 2}, {Check: Check{Name: "b", Timeout: time.Minute}, Fault: FaultTimeout, Detail: "stopped"}, {Check: Check{Name: "c"}},
 		{Check: Check{Name: "d", Tests: true}, Done: true, Output: output(t, "nothing")},
 	}}
-	want := "a: exit 2\nb: timeout: it was stopped after 1m0s; raise [pipeline] check_timeout in odd.toml\nc: not run\nd: failed, because it ran no test\n1 more checks were not run\nfailed once, passed the second time: m.A\n"
+	want := "a: exit 2\nb: timeout: it was stopped after 1m0s; raise [pipeline] check_timeout in odd.toml\nc: not run\nd: failed, because it ran no test\n1 more checks were not run\n"
 	if d := cmp.Diff(want, r.String()); d != "" {
 		t.Error(d)
 	}

@@ -1,7 +1,6 @@
 package risk
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -103,9 +102,7 @@ func (g *Ground) Gate(files []pipeline.Edit) (lint.Verdict, error) {
 func (g *Ground) gateVerdict(files []pipeline.Edit, beside []lint.File) lint.Verdict {
 	p := gatePolicy(g.all.GoMod, g.Task.Paths, g.Task.Commands, g.Law)
 	p.Beside = beside
-	changed := slices.DeleteFunc(slices.Clone(files), func(d pipeline.Edit) bool {
-		return d.Before != nil && d.After != nil && d.OldMode == d.NewMode && bytes.Equal(d.Before, d.After)
-	})
+	changed := slices.DeleteFunc(slices.Clone(files), func(e pipeline.Edit) bool { return e.Before != nil && e.Unchanged() })
 	return lint.Judge(pipeline.Candidate{Files: changed}.Gate(), p)
 }
 
