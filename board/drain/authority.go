@@ -109,13 +109,13 @@ func (a authority) checkCharter(t board.Task, role contract.Role) []error {
 		no = append(no, refuse("lease-draft", "task %s: the lease %s is a draft, which allows no task of kind %s; a person runs odd gate commitment", t.ID, l.ID, t.Kind))
 	}
 	for _, why := range overview.OutOfScope(l, t, len(no) > 0) {
-		no = append(no, refuse("lease-scope", "task %s: %s; change it with odd task edit, or a person changes the lease with odd gate evaluation", t.ID, why))
+		no = append(no, refuse("lease-scope", "task %s: %s; change it with odd task edit, or a person changes the lease with odd gate evaluation --revise FILE", t.ID, why))
 	}
 	if t.Atom == nil {
 		return no
 	}
 	if ok, want, got := l.Locked(string(t.ID), t.Atom.Bytes()); !ok {
-		no = append(no, refuse("lease-work-order", "task %s: its file changed (%s) since the lease fixed it (%s); restore it from git, or a person changes the lease with odd gate evaluation", t.ID, shortHash(got), shortHash(want)))
+		no = append(no, refuse("lease-work-order", "task %s: its file changed (%s) since the lease fixed it (%s); restore it from git, or a person changes the lease with odd gate evaluation --revise FILE", t.ID, shortHash(got), shortHash(want)))
 	}
 	return no
 }

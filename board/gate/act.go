@@ -243,7 +243,7 @@ func (d *pendingAct) buildLease() {
 func wayFrom(s State) string {
 	return map[State]string{
 		None: "draft one with odd gate framing", Draft: "activate it with odd gate commitment",
-		Active: "prolong it with odd gate commitment --renew, or end it with odd gate evaluation --release", Expired: "draft the next with odd gate framing",
+		Active: "prolong it with odd gate commitment --renew, change it with odd gate evaluation --revise FILE, or end it with odd gate evaluation --release", Expired: "draft the next with odd gate framing",
 		Released:  "draft the next with odd gate framing",
 		Suspended: "draft it again with odd gate framing, or end it with odd gate evaluation --release",
 	}[s]

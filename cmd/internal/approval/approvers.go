@@ -213,9 +213,15 @@ func LandedAnyway(ctx context.Context, v *workspace.Board, id okf.ID) (string, e
 	return fmt.Sprintf("%s; odd approve %s approves them as proposed, %s takes them out; where a rebase dropped an approval, git reflog has it, with what was edited or left out", where, t.ID, verify.TakeOut(c)), nil
 }
 
-// describeTakenBack says who approved a proposal that waits again, and who took the approval back; "" where nobody did.
-func describeTakenBack(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal) (string, error) {
-	if merged, err := v.Repo.Ancestor(ctx, repo.OID(p.Commit), v.Tip); err != nil || !merged {
+// DescribeTakenBack says who approved the proposal of a task that waits again, and who took the approval back; "" where
+// nobody did.
+func DescribeTakenBack(ctx context.Context, v *workspace.Board, id okf.ID) (string, error) {
+	t, err := v.TaskOf(id)
+	if err != nil {
+		return "", nil // odd check says why
+	}
+	proposal := t.Result.Commit
+	if merged, err := v.Repo.Ancestor(ctx, repo.OID(proposal), v.Tip); err != nil || !merged {
 		return "", err
 	}
 	var after repo.Commit // the oldest change of the task since
@@ -223,7 +229,7 @@ func describeTakenBack(ctx context.Context, v *workspace.Board, t board.Task, p 
 		if err != nil {
 			return "", err
 		}
-		if len(c.Trailer("Odd-Approved-By")) > 0 && slices.Contains(c.Trailer("Odd-Proposal"), p.Commit) && after.OID != "" {
+		if len(c.Trailer("Odd-Approved-By")) > 0 && slices.Contains(c.Trailer("Odd-Proposal"), proposal) && after.OID != "" {
 			act := func(c repo.Commit) string {
 				return fmt.Sprintf("by %s on %s (%s)", console.OneLine(c.Author.Name), c.Author.When.Format(time.DateOnly), console.ShortID(c.OID))
 			}

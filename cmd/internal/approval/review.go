@@ -193,7 +193,7 @@ func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	if err != nil {
 		return "", err
 	}
-	was, err := describeTakenBack(ctx, v, t, p)
+	was, err := DescribeTakenBack(ctx, v, t.ID)
 	if err != nil {
 		return "", err
 	}

@@ -74,7 +74,7 @@ func whyNothing(b workspace.Bundle, query, typ string) string {
 			fewer = "; try fewer words"
 		}
 		among := map[bool]string{true: " in " + b.Root}[b.Top == "" && b.Rev == ""]
-		return fmt.Sprintf("no atom of %d%s has %q%s%s", len(all), among, query, spellHint(b, query), fewer)
+		return fmt.Sprintf("no atom of %d%s has %q%s%s; git grep -i searches all files", len(all), among, query, spellHint(b, query), fewer)
 	}
 	var types []string
 	n := 0

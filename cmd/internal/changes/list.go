@@ -54,14 +54,18 @@ func (r opRow) stateText() string {
 const roomy = 120
 
 // rowCells returns the row as it is printed. On a narrow terminal an op is named by the end
-// of its id, which every verb takes for the whole.
-func (r opRow) rowCells(env console.Env) []string {
-	id, began := r.Op, r.Began
-	if env.Terminal && env.TerminalWidth() < roomy {
-		id = shortOp(id)
-		began = strings.Replace(began[min(5, len(began)):max(5, len(began)-4)], "T", " ", 1)
+// of its id, which every verb takes for the whole; ended ones have long states, and of all ops it has no
+// room for the tier and the time.
+func (r opRow) rowCells(env console.Env, all bool) []string {
+	spent := "$" + budget.MicroUSD(r.Spent).String()
+	switch narrow := env.Terminal && env.TerminalWidth() < roomy; {
+	case narrow && all:
+		return []string{shortOp(r.Op), r.stateText(), spent, r.Task}
+	case narrow:
+		began := strings.Replace(r.Began[min(5, len(r.Began)):max(5, len(r.Began)-4)], "T", " ", 1)
+		return []string{shortOp(r.Op), r.stateText(), r.Tier, r.Task, spent, began}
 	}
-	return []string{id, r.stateText(), r.Tier, r.Task, "$" + budget.MicroUSD(r.Spent).String(), began}
+	return []string{r.Op, r.stateText(), r.Tier, r.Task, spent, r.Began}
 }
 
 func shortOp(id string) string { return id[max(0, len(id)-8):] }
@@ -97,7 +101,7 @@ func runOpList(c *cli.Context, env console.Env, v *workspace.Board) error {
 	case len(list) == 0 && ended == 0:
 		console.Talk(env, "op list: no agent has changed files yet (proposals of atoms alone are listed by odd review)")
 	}
-	return console.ShowList(env, c.Bool("json"), list, "", func(r opRow) []string { return r.rowCells(env) })
+	return console.ShowList(env, c.Bool("json"), list, "", func(r opRow) []string { return r.rowCells(env, c.Bool("all")) })
 }
 
 func liveRow(b pipeline.Beat) opRow {

@@ -80,7 +80,7 @@ var refusalTexts = [][]string{
 	{"lease", "The text of the lease breaks a rule of leases.", "Correct the key that the message names: `odd gate lease edit`."},
 	{"lease-draft", "The lease is only a draft, so only exploring tasks may run.", "A person runs `odd gate commitment` to activate it."},
 	{"lease-kind", "Tasks of this kind do not run in the current working phase.", "`odd gate lease` shows the phase; a person changes it at a gate, such as `odd gate evaluation --to execution`."},
-	{"lease-scope", "The task is outside of what the lease allows: its role, tags, paths or id.", "Change the task, or have a person widen the lease with `odd gate evaluation`."},
+	{"lease-scope", "The task is outside of what the lease allows: its role, tags, paths or id.", "Change the task, or have a person widen the lease with `odd gate evaluation --revise FILE`."},
 	{"lease-unreadable", "The lease, or the log of the gates, cannot be read.", "Restore the file that the message names: `git restore FILE`, or `git checkout COMMIT -- FILE` for an older version."},
 	{"lease-work-order", "The task's file was changed after the lease locked it.", "Restore the file with git, or have a person change the lease with `odd gate evaluation`."},
 	{"ledger", "A run's ledger file is damaged or does not add up, so spending cannot be known.", "Restore the file that the message names: `git restore FILE`, or `git checkout COMMIT -- FILE` for an older version."},

@@ -35,7 +35,7 @@ func runGate(ctx context.Context, env console.Env, o gateOptions) error {
 	if err := p.checkReady(ctx); err != nil {
 		return err
 	}
-	h, err := land.Confirm(ctx, v.Clone, p.pendingLines(ctx)+p.confirmPage(), o.actName()+", "+p.out.Row.Act, cmp.Or(p.out.Row.Lease, p.out.Row.ID), o.yes)
+	h, err := land.Confirm(ctx, v.Clone, p.pendingLines(ctx)+p.confirmPage(), o.actName()+", "+p.out.Row.Act, cmp.Or(p.out.Row.Lease, string(o.act.Gate)), o.yes)
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,13 @@ func stateOf(r journal.Registry, e journal.Noted) string {
 	return "open"
 }
 
-func (r journalRow) placeText() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
+// placeText returns where an entry is, on a terminal as --closes takes it, which leaves the title room.
+func (r journalRow) placeText(env console.Env) string {
+	if env.Terminal {
+		return r.Name
+	}
+	return fmt.Sprintf("%s:%d", r.File, r.Line)
+}
 
 type tensionJSON struct {
 	journalRow
@@ -211,7 +217,7 @@ func runJournalTensions(c *cli.Context, env console.Env) error {
 		for _, p := range t.Poles {
 			sides = append(sides, p.Ref+" ("+p.State+")")
 		}
-		return []string{map[bool]string{true: "stale", false: "-"}[t.Stale], dayCell(t.Age), t.placeText(), t.Title, strings.Join(sides, ", ")}
+		return []string{map[bool]string{true: "stale", false: "-"}[t.Stale], dayCell(t.Age), t.placeText(env), t.Title, strings.Join(sides, ", ")}
 	})
 }
 

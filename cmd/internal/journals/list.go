@@ -46,7 +46,7 @@ func runJournalList(c *cli.Context, env console.Env) error {
 		nothing = "journal list: none of " + console.CountNoun(n, "row") + " matches; leave out --type or --since"
 	}
 	return console.ShowList(env, c.Bool("json"), list, nothing, func(r journalRow) []string {
-		row := []string{r.placeText(), r.id, r.State, r.Title}
+		row := []string{r.placeText(env), r.id, r.State, r.Title}
 		if c.Bool("full") {
 			row = append(row, journal.Compose(r.Content, r.More))
 		}
@@ -83,7 +83,7 @@ func runJournalOpens(c *cli.Context, env console.Env) error {
 		list = append(list, openJSON{rowOf(d.types, e), e.Get("priority"), e.Get("owner"), ageInDays(env, e)})
 	}
 	return console.ShowList(env, c.Bool("json"), list, "no entry is open", func(o openJSON) []string {
-		return []string{cmp.Or(o.Priority, "-"), dayCell(o.Age), o.placeText(), cmp.Or(o.Owner, "-"), o.Title}
+		return []string{cmp.Or(o.Priority, "-"), dayCell(o.Age), o.placeText(env), cmp.Or(o.Owner, "-"), o.Title}
 	})
 }
 

@@ -95,7 +95,7 @@ type boardStatus struct {
 	Paused string `json:"paused,omitempty"` // the reason
 	taskSummary
 	Lost     []string          `json:"lost_approvals,omitempty"` // of the tasks in review, those whose files have landed without an approval
-	lost     map[string]string // what is said of each
+	lost     map[string]string // what is said of each in review, "" for nothing
 	blocked  []string          // each blocked task, and why
 	Waiting  int               `json:"ops_waiting,omitempty"` // changes that wait for a person
 	AtWork   int               `json:"ops_running,omitempty"` // changes that a drain of this clone is at work on
@@ -213,7 +213,7 @@ func readStatus(ctx context.Context, v *workspace.Board, here cloneState) (board
 	return s, nil
 }
 
-// findLost names the tasks in review whose files have landed without an approval.
+// findLost names the tasks in review whose files have landed without an approval, and says whose approval was taken back.
 func findLost(ctx context.Context, v *workspace.Board, s *boardStatus) error {
 	s.lost = map[string]string{}
 	for _, id := range s.Review {
@@ -222,8 +222,11 @@ func findLost(ctx context.Context, v *workspace.Board, s *boardStatus) error {
 			return err
 		}
 		if says != "" {
-			s.Lost, s.lost[id] = append(s.Lost, id), says
+			s.Lost = append(s.Lost, id)
+		} else if says, err = approval.DescribeTakenBack(ctx, v, okf.ID(id)); err != nil {
+			return err
 		}
+		s.lost[id] = says
 	}
 	return nil
 }

@@ -67,8 +67,8 @@ func ArtifactFlag() cli.Flag {
 }
 
 // PersonNote says how the verbs work that only a person can run.
-const PersonNote = "Only a person can run this. odd shows what will happen and asks you to type an\n" +
-	"id at the terminal; in CI and inside an agent's session it refuses (exit 3)."
+const PersonNote = "Only a person can run this. odd shows what will happen and asks you to type a\n" +
+	"name at the terminal; in CI and inside an agent's session it refuses (exit 3)."
 
 // JSONFlag is on every verb that New declares.
 func JSONFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print JSON instead of text"} }
