@@ -228,7 +228,7 @@ func sensorName(s string) error {
 	for _, known := range sense.Sensors() {
 		all = append(all, known.Name)
 	}
-	return fmt.Errorf("%q is no sensor; the sensors are %s, and custom runs a command of your own", s, strings.Join(all, ", "))
+	return fmt.Errorf("%q is not a sensor; the sensors are %s, and custom runs a command of your own", s, strings.Join(all, ", "))
 }
 
 // sensorList reads what [sense.sensors] lists for a sensor.

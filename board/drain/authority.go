@@ -34,8 +34,8 @@ func (d *drain) authority() authority { return d.authorityAt(d.at) }
 // authorityAt returns what the board at another commit allows now.
 func (d *drain) authorityAt(s *snapshot) authority { return authority{s, d.Now(), !d.uncommitted} }
 
-// slowLoop returns the slow loop. It is read once a snapshot.
-func (a authority) slowLoop() (overview.SlowLoop, error) {
+// readGovernance returns what people decided at gates. It is read once a snapshot.
+func (a authority) readGovernance() (overview.SlowLoop, error) {
 	if a.slow == nil {
 		l, err := overview.LookSlow(a.bundle, a.state, func() []*board.Row { return a.rows() }, a.committed, a.now)
 		if err != nil {
@@ -48,19 +48,19 @@ func (a authority) slowLoop() (overview.SlowLoop, error) {
 	return l, nil
 }
 
-// checkStanding returns the lease that work may begin under, "" where none is required. It
+// checkLease returns the lease that work may begin under, "" where none is required. It
 // refuses a lease that is not valid, and an open emergency on any board.
-func (a authority) checkStanding() (lease string, err error) {
-	lease, no := a.listStanding()
+func (a authority) checkLease() (lease string, err error) {
+	lease, no := a.leaseRefusals()
 	if err := cmp.Or(no...); err != nil {
 		return "", err
 	}
 	return lease, nil
 }
 
-// listStanding is checkStanding with all that it refuses, the first first; some are nil.
-func (a authority) listStanding() (lease string, no []error) {
-	s, err := a.slowLoop()
+// leaseRefusals is checkStanding with all that it refuses, the first first; some are nil.
+func (a authority) leaseRefusals() (lease string, no []error) {
+	s, err := a.readGovernance()
 	switch {
 	case err != nil:
 		return "", []error{err}
@@ -95,7 +95,7 @@ func (a authority) checkCharter(t board.Task, role contract.Role) []error {
 	if !a.requiresLease() || isOffBoard(t) && t.Kind == "" {
 		return nil
 	}
-	s, err := a.slowLoop()
+	s, err := a.readGovernance()
 	if err != nil || !s.Facts.Present || s.Facts.Unreadable != nil {
 		return nil // checkStanding reports it; there is no lease to compare with
 	}
@@ -137,7 +137,7 @@ func (a authority) whyAstray(under terms, items []reconcile.Item) string {
 	if why := under.whyRefused(policy.Land, a.itemPaths(lands)); why != "" || !a.requiresLease() {
 		return why
 	}
-	s, _ := a.slowLoop() // which the grant has read
+	s, _ := a.readGovernance() // which the grant has read
 	for _, it := range lands {
 		made, _ := okf.Parse(it.Path, it.Bytes) // as reconcile has printed it
 		if why := whyUnmade(s.File.Stance, made); why != "" {
@@ -152,7 +152,7 @@ func (a authority) whyUnleased(t board.Task, path string) string {
 	if !a.requiresLease() {
 		return ""
 	}
-	s, err := a.slowLoop()
+	s, err := a.readGovernance()
 	if err != nil {
 		return err.Error()
 	}
@@ -186,9 +186,8 @@ func whyUnmade(s gate.Stance, a okf.Atom) string {
 	return ""
 }
 
-// kindOf is the kind of t's work. A session that no task asks for counts as what its role does, as "" where that only
-// detects: nothing of it lands but its findings and its journal, so that it is of
-// no stance and in no scope.
+// kindOf is the kind of t's work. A session that no task asks for has the kind of what its role does. A role that
+// only looks for faults has none (""): only its findings and its journal land, so no stance or scope of a lease applies.
 func kindOf(t board.Task, role contract.Role) string {
 	if !isOffBoard(t) {
 		return t.Kind
@@ -216,7 +215,7 @@ func (a authority) whyLapsed(c *claim, h *handshake) string {
 
 // whyRevoked is whyLapsed as far as lease and emergencies go.
 func (a authority) whyRevoked(c *claim) string {
-	l, err := a.slowLoop()
+	l, err := a.readGovernance()
 	if err != nil {
 		return err.Error()
 	}

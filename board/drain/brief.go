@@ -80,8 +80,7 @@ func (a attempt) briefInput(req session.Request) invoke.Input {
 // mostDeclined is how many declined atoms a brief names.
 const mostDeclined = 50
 
-// knowledgeOfRole returns the texts that a role works by, and canon with what of it the role
-// reaches first.
+// knowledgeOfRole returns the texts that a role works by: its atoms, and canon, the part nearest to the role first.
 func (s *snapshot) knowledgeOfRole(p persona.Persona, canon []invoke.Ref) (knowledge, nearest []invoke.Ref) {
 	for _, a := range p.Texts(s.graph) {
 		r := invoke.Ref{Path: s.pathOf(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()}
@@ -123,7 +122,7 @@ func (s *snapshot) toolsFor(t board.Task) []string {
 // a lesson for a task that changes files, has none; nor has a session with a fresh
 // context.
 func (a attempt) briefContext() ([]byte, []invoke.Ref) {
-	s, err := a.d.authority().slowLoop()
+	s, err := a.d.authority().readGovernance()
 	if err != nil || a.bound.Strict {
 		return nil, nil
 	}
@@ -311,8 +310,8 @@ func (s *snapshot) askedChange(c *claim, base fs.FS) *invoke.Asked {
 	}
 }
 
-// commandsOf returns the commands that are run on a change, as package pipeline runs them: one
-// that is to be verified and was run before is not run again.
+// commandsOf returns the commands that are run on a change, as package pipeline runs them: a command of [pipeline]
+// verify that validate has too runs once.
 func commandsOf(law config.Pipeline, t board.Task) [][]string {
 	out := slices.Concat(law.Validate, t.Commands)
 	for _, argv := range law.Verify {

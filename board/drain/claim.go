@@ -88,7 +88,7 @@ func (d *drain) claim(ctx context.Context, t board.Task, sessions int) (c *claim
 
 // admit decides about t once more, as the board has it now.
 func (d *drain) admit(t board.Task) (ch choice, err error) {
-	if d.leaseID, err = d.authority().checkStanding(); err != nil {
+	if d.leaseID, err = d.authority().checkLease(); err != nil {
 		return ch, err
 	}
 	if !isOffBoard(t) {
@@ -181,7 +181,7 @@ func (bw *boardWriter) landClaim(ctx context.Context, c *claim, p *draft) error 
 }
 
 // base returns the tip of the branch that reviews merge into. Where that is the board
-// branch itself, stake replaces it by the claim commit.
+// branch itself, landClaim replaces it by the claim commit.
 func (bw *boardWriter) base() (repo.OID, error) {
 	if bw.target() == "" {
 		return bw.at.tip, nil
@@ -205,7 +205,7 @@ func (bw *boardWriter) target() string {
 // lease ends, whichever is first.
 func (a authority) until(after time.Duration, lease string) time.Time {
 	end := a.now.UTC().Add(after).Truncate(time.Second)
-	if s, err := a.slowLoop(); err == nil && lease != "" && s.File.Lease.ExpiresAt.Before(end) {
+	if s, err := a.readGovernance(); err == nil && lease != "" && s.File.Lease.ExpiresAt.Before(end) {
 		end = s.File.Lease.ExpiresAt
 	}
 	return end
@@ -239,3 +239,9 @@ func (bw *boardWriter) baseGraph(base repo.OID) (*okf.Graph, error) {
 	}
 	return g, nil
 }
+
+// isOffBoard reports a task that is on no board: an invocation.
+func isOffBoard(t board.Task) bool { return t.Path == "" }
+
+// pinned is the folder of refs that keep the base of a running session from git's pruning.
+const pinned = "refs/odd/base/"

@@ -354,3 +354,15 @@ func (cs contracts) checkSpawnable(t board.Task) (bound, contract.Refusals) {
 	}
 	return b, no
 }
+
+// bindPersona resolves the contract and adds what is missing in the persona of t's role.
+func (cs contracts) bindPersona(t board.Task) (bound, contract.Refusals) {
+	b, no := cs.resolveContract(t)
+	if t.Role == "" {
+		return b, no
+	}
+	if _, why := cs.at.compilePersona(t.Role); why != nil {
+		no = append(no, contract.Refusal{Code: "floor", Message: why.Error()})
+	}
+	return b, no
+}

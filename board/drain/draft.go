@@ -169,8 +169,8 @@ func (bw *boardWriter) land(ctx context.Context, p *draft) error {
 	return bw.moveTo(ctx, p, next)
 }
 
-// moveTo moves the board to the commit of p, with all refs of p or not at all. From then on the run's
-// files are the draft's.
+// moveTo moves the board to the commit of p, with all refs of p or not at all. If it moves, the run goes on
+// with the files of the draft.
 func (bw *boardWriter) moveTo(ctx context.Context, p *draft, next repo.OID) (err error) {
 	if err := bw.line.Land(ctx, bw.at.tip, next, p.refs...); err != nil {
 		if p.lands && bw.refusesLanding(ctx, next, err) {

@@ -1,4 +1,4 @@
-// Package drain takes ready tasks one at a time, under a lock, a lease in time
+// Package drain takes ready tasks one at a time, under a lock, a time limit
 // and a budget. It runs one bounded session for each task and puts what the
 // session proposes on a review branch. Begin at Run and read from top to bottom.
 //
@@ -17,9 +17,9 @@
 // # Before the first claim
 //
 // Under the lock, a drain is refused while the board is paused, the clock is wrong or
-// this computer cannot run sessions. Then it commits what decay proposes, even if the next check
-// refuses it: the commitment lease, unless odd.toml has turned leases off, and that
-// no emergency is open. The lease is checked again before every task, before every
+// this computer cannot run sessions. Then it commits the gate proposals of decay. They stand even if the
+// next check refuses the drain: a commitment lease must be valid, unless odd.toml has turned leases off,
+// and no emergency may be open. The lease is checked again before every task, before every
 // turn, and when the result lands. If it has ended meanwhile, the task is blocked
 // and what was emitted is dropped.
 //
@@ -49,31 +49,34 @@
 //     the lease, the emergencies, the budget and the state of a task allow at a moment
 //   - next, preflight, plan: which task is taken, and why others are not; whether a session could work; --dry-run
 //   - claim, draft, land: the commit that takes a task; how a commit is planned, and lands in spite of races
-//   - work, invoke: one session from its request to its verdict; sessions that no task asks for
+//   - sessions, work: the sessions of a claim, one after the other or side by side; one session from its request to
+//     its verdict
+//   - invoke: sessions that no task asks for
 //   - contract, records: what a session is bound to; what the ledgers record of a run, and what is given instead of the board
-//   - anchor, prove, grant: the handshake that binds a session, its own answers to it, and what it may do
+//   - grant, handshake: what a session may do; the handshake that binds it to its role
 //   - brief, related: what it is told, and the atoms that bear on its task
 //   - desk, place, toolbox, servers: its scratch repository, this computer, what it may look at, its MCP servers
-//   - failover: the next agent takes over where a connection fails; sessions side by side take turns with the drain
-//   - judge, handover, appeal: what it emitted is capped and merged; the handoff for the next session, and a person's
+//   - failover: the next agent takes over where a connection fails
+//   - judge, handover, gateproposals: what it emitted is capped and merged; the handoff for the next session, and a person's
 //     override; gate proposals, of decay and of sessions
 //   - change, changesteps, changemake, changeplace, changecheck, changejudge, changeland: a change of files, from its
 //     op and its plan over candidates, their places and checks to its tier, its commit and its landing
 //   - settle, artifacts, notify: the proposal and the result of a task; what a run keeps; the command that is told of it
 //   - judgeagain, changeagain: odd review --refresh judges what a run kept once more
 //   - sweep: takes back what killed drains held, ends the op that a claim announced, and reviews whose time is over
-//   - refusal, text: the errors of rules, and the count of refused drains; helpers for texts
+//   - refusal: the errors of rules, the count of refused drains, and helpers for texts
 //
 // Package overview has what the board says before anybody works: its lease, its context and
 // the signs of decay. Package agent has the agents that odd.toml names, with their sandbox, package bench the
 // checks of a commit.
 //
 // boardWriter plans commits for the board and moves it. Other questions are answered by a value
-// made for them: snapshot, authority, admission, contracts, preflight, place and briefs; recorder
-// plans the commits that record what sessions came to. A claim is worked on as an attempt: a session
-// makes a lastSession of its input, each judgement another of that, and together they are a work, of
-// which a result is planned. None of them changes. A change of files has a state, which its own methods
-// alone write; it asks its sessions (asking) and tells its op (opLog). The type drain is the loop, and
+// made for them: snapshot, authority, admission, contracts and place; recorder plans the commits
+// that record what sessions came to. One session at work on a claim is an attempt. The attempt turns an input
+// into a lastSession; each judgement makes a new lastSession of the one before. With the sessions before it, the
+// last one is a work, and the result is planned from that. These values are never written again; a snapshot fills
+// caches, and a handshake counts its stages. A change of files has a state, which only its own methods
+// write; it asks its sessions (asking) and tells its op (opLog). The type drain is the loop, and
 // what its steps share of the run.
 //
 // # Invariants kept here
@@ -122,14 +125,14 @@ import (
 type Options struct {
 	agent.Host
 
-	Branch   string              // full ref name of the board branch
-	MaxTasks int                 // 0: [drain] max_tasks
-	Task     string              // only this task, "" for the total order
-	Progress func(string)        // one line of talk; nil is silence
-	Turned   func(session.Usage) // what the sessions of a task took so far, before each turn; nil: nobody counts
-	Wait     func(time.Duration) // lets a person's own git command finish; nil does not wait
-	Random   func([]byte) error  // chance, for the tokens and the key of anchors
-	Check    repo.Check          // of each commit before it lands; nil for none
+	Branch     string              // full ref name of the board branch
+	MaxTasks   int                 // 0: [drain] max_tasks
+	Task       string              // only this task, "" for the total order
+	Progress   func(string)        // one line of talk; nil is silence
+	BeforeTurn func(session.Usage) // what the sessions of a task took so far, before each turn; nil: nobody counts
+	Wait       func(time.Duration) // lets a person's own git command finish; nil does not wait
+	Random     func([]byte) error  // chance, for the tokens and the key of anchors
+	Check      repo.Check          // of each commit before it lands; nil for none
 
 	// Substrate makes the session's substrate; nil means what odd.toml names.
 	Substrate func(config.Config, fs.FS) (session.Substrate, error)
@@ -189,8 +192,8 @@ type drain struct {
 
 	baton       *baton         // nil where one session runs at a time
 	uncommitted bool           // the work tree has other governance files than the board
-	met         []failover.Try // sessions of the task at hand, which the ledger has not told yet
-	broke       string         // how the month was past its hard stop while a session ran; "" it was not
+	unrecorded  []failover.Try // sessions of the task at hand, which the ledger has not told yet
+	overspent   string         // how the month was past its hard stop while a session ran; "" it was not
 	stop        error          // what a session brought up that ends the drain after its task
 }
 
@@ -220,7 +223,7 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 // runTasks takes tasks one at a time, until there is none or something ends the drain.
 func (d *drain) runTasks(ctx context.Context) error {
 	tried := map[okf.ID]bool{}
-	for n := 0; n < d.taskLimit(d.at.cfg); n++ {
+	for left := d.taskLimit(d.at.cfg); left > 0; {
 		t, ok, err := d.nextTask(ctx, tried)
 		if err != nil {
 			return d.countRefusal(err)
@@ -230,7 +233,10 @@ func (d *drain) runTasks(ctx context.Context) error {
 		}
 		tried[t.ID] = true
 		ended := len(d.report.Tasks)
-		err = d.runTask(ctx, t)
+		claimed, err := d.runTask(ctx, t)
+		if claimed {
+			left-- // a task that could not be claimed leaves its place to the next
+		}
 		for _, out := range d.report.Tasks[ended:] {
 			d.place().notify(ctx, out)
 		}
@@ -259,7 +265,7 @@ func (d *drain) begin(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if d.leaseID, err = d.authority().checkStanding(); err != nil {
+	if d.leaseID, err = d.authority().checkLease(); err != nil {
 		return d.countRefusal(err)
 	}
 	for _, act := range []func(context.Context) error{d.sweepClaims, d.expireChanges} {
@@ -281,7 +287,7 @@ func (d *drain) isOver() bool {
 	if d.stop != nil || d.at.refuseWhilePaused() != nil {
 		return true
 	}
-	under, err := d.authority().checkStanding()
+	under, err := d.authority().checkLease()
 	d.leaseID = under
 	if err != nil {
 		d.addNote("no further task is taken: " + err.Error())
@@ -436,23 +442,25 @@ func (d *drain) retryAct(ctx context.Context, act func(context.Context) error) e
 	return explainRace(d.retryRaces(ctx, d.readBoard, act))
 }
 
-func (d *drain) runTask(ctx context.Context, t board.Task) error {
+// runTask claims a task and runs it. Of a task that is passed over, because a rule of history forbids its claim
+// or it may not be drained any more, a note says why.
+func (d *drain) runTask(ctx context.Context, t board.Task) (claimed bool, err error) {
 	c, err := d.claim(ctx, t, 1)
 	if d.Task == "" && errors.Is(err, repo.ErrForbidden) {
 		d.addNote(fmt.Sprintf("%s: not claimed: %v", t.ID, err))
-		return nil // the other tasks can go on
+		return false, nil
 	}
 	if err != nil || c == nil {
-		return err
+		return false, err
 	}
 	d.say(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
-	return d.runClaim(ctx, c)
+	return true, d.runClaim(ctx, c)
 }
 
 // runClaim runs the sessions of a claim and commits what became of them.
 func (d *drain) runClaim(ctx context.Context, c *claim) error {
 	defer c.releaseBase(ctx)
-	d.met = nil
+	d.unrecorded = nil
 	done := d.runSessions(ctx, c)
 	for _, w := range done {
 		if w.fault != nil {
@@ -460,7 +468,7 @@ func (d *drain) runClaim(ctx context.Context, c *claim) error {
 		}
 	}
 	err := d.settle(ctx, c, done...)
-	d.met = nil // its ledger has told
+	d.unrecorded = nil // its ledger has told
 	if repo.Faulty(err) {
 		return c.notSaved(err)
 	}

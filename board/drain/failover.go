@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -20,7 +19,6 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
-	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // agentChain returns the configurations that a session for t may have, in order.
@@ -45,7 +43,7 @@ func (ad admission) checkHealth(t board.Task) (failover.Health, error) {
 		if ad.at.tries == nil {
 			ad.at.tries, err = ad.at.state.Tries(ad.Now())
 		}
-		return slices.Concat(ad.at.tries, ad.met), err
+		return slices.Concat(ad.at.tries, ad.unrecorded), err
 	})
 }
 
@@ -203,7 +201,7 @@ func (r *relay) callLeg(ctx context.Context, q session.Request, before session.U
 	p.e, p.ended = e, r.d.Now()
 	p.e.Usage = used
 	if err == nil {
-		r.d.met = append(r.d.met, failover.Judge(p.name, string(e.Outcome), e.Failure, e.Class, p.ended))
+		r.d.unrecorded = append(r.d.unrecorded, failover.Judge(p.name, string(e.Outcome), e.Failure, e.Class, p.ended))
 	}
 	if isTransportFailure(e) && len(r.parts)+len(r.legs) > 2 {
 		e.Detail = p.name + ": " + e.Detail
@@ -278,61 +276,4 @@ func (rec recorder) failedLegs(c *claim, w work, parts []part) (records []event.
 		cost += own
 	}
 	return records, cost
-}
-
-// baton is what one of the sessions that run side by side holds at a time, to do what is
-// the drain's own. It is passed on only while an agent works. They begin in order: none
-// takes it back before all have begun. A nil baton is of one session, which shares nothing.
-type baton struct {
-	sync.Mutex
-	begun func()        // tells that the session which holds it has begun
-	all   chan struct{} // closed when all have
-}
-
-func (b *baton) doWithout(work func()) {
-	if b == nil {
-		work()
-		return
-	}
-	b.begun()
-	b.Unlock()
-	defer func() { // also where work panics
-		<-b.all
-		b.Lock()
-	}()
-	work()
-}
-
-// guardRequest returns q with callbacks that hold the baton, so that sessions call the drain
-// one at a time.
-func (b *baton) guardRequest(q session.Request) session.Request {
-	if b == nil {
-		return q
-	}
-	turn, allow, desk, told := q.Turn, q.Allow, q.Desk, q.Progress
-	q.Turn = func(u session.Usage) error {
-		b.Lock()
-		defer b.Unlock()
-		return turn(u)
-	}
-	if allow != nil {
-		q.Allow = func(a policy.Action) error {
-			b.Lock()
-			defer b.Unlock()
-			return allow(a)
-		}
-	}
-	if desk != nil {
-		q.Desk = func(ctx context.Context) (session.Desk, error) {
-			b.Lock()
-			defer b.Unlock()
-			return desk(ctx)
-		}
-	}
-	q.Progress = func(s string) {
-		b.Lock()
-		defer b.Unlock()
-		told(s)
-	}
-	return q
 }

@@ -27,21 +27,21 @@ import (
 // handshake is how one session is bound, and what it came to. All its stages are judged by the board as
 // the claim left it. It lives in the drain alone; the run's ledger records what it came to.
 type handshake struct {
-	d        *drain
-	on       *anchor.Session
-	head     repo.OID // the board's commit it stands on
-	files    fs.FS    // of that commit
-	law      anchor.Constitution
-	ask      anchor.IdentityRequest
-	task     board.Task
-	made     anchor.Commit // what the session will have made, and the command that judges it
-	identity anchor.Result // of identity
-	live     anchor.Live   // once it is bound
-	read     time.Time     // when what the session emitted had been read
-	ended    time.Time     // when the permit was released
-	why      string        // it was released
-	bind     bool          // the session has proven who it is, and not yet what it will do
-	tries    int
+	d          *drain
+	session    *anchor.Session
+	head       repo.OID // the board's commit it stands on
+	files      fs.FS    // of that commit
+	law        anchor.Constitution
+	ask        anchor.IdentityRequest
+	task       board.Task
+	commit     anchor.Commit // what the session will have made, and the command that judges it
+	identity   anchor.Result // of identity
+	live       anchor.Live   // once it is bound
+	read       time.Time     // when what the session emitted had been read
+	ended      time.Time     // when the permit was released
+	why        string        // it was released
+	bindProven bool          // the session has proven who it is, and not yet what it will do
+	tries      int
 }
 
 func (s *snapshot) bindsSessions() bool { return s.cfg.Anchor.Mode != string(anchor.Untracked) }
@@ -79,9 +79,9 @@ func (d *drain) beginHandshake(t board.Task, c contract.Contract, mode anchor.Mo
 	if h.law, err = d.at.findConstitution(t, c); err != nil {
 		return nil, err
 	}
-	h.made = anchor.Commit{Artifact: h.chooseArtifact(c), Gate: h.law.GateCommand[0]}
+	h.commit = anchor.Commit{Artifact: h.chooseArtifact(c), Gate: h.law.GateCommand[0]}
 	h.ask = anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID)}
-	if h.on, h.identity = anchor.Begin(h.anchorWorld(), h.ask); !h.identity.Success {
+	if h.session, h.identity = anchor.Begin(h.anchorWorld(), h.ask); !h.identity.Success {
 		return nil, anchor.Refusal(h.identity.Errors)
 	}
 	if mode != anchor.Express {
@@ -92,10 +92,10 @@ func (d *drain) beginHandshake(t board.Task, c contract.Contract, mode anchor.Mo
 
 // bindExpress proves for the session out of its constitution.
 func (h *handshake) bindExpress() error {
-	if res := h.on.Express(h.anchorWorld(), h.made.Payload()); !res.Success {
+	if res := h.session.Express(h.anchorWorld(), h.commit.Payload()); !res.Success {
 		return anchor.Refusal(res.Errors)
 	}
-	h.live = h.on.Live()
+	h.live = h.session.Live()
 	return nil
 }
 
@@ -175,9 +175,8 @@ func (s *snapshot) findConstitution(t board.Task, c contract.Contract) (anchor.C
 	return law, err
 }
 
-// ownLaw is what no session of odd's may pass. It stands in no file of the
-// repository, so that each sentence is set against a line of its own of the
-// constitution it joins, from the top.
+// ownLaw is what no session of odd's may do. These rules stand in no file, but a rule needs a line:
+// each gets a line number of the constitution that it joins, counted from the top.
 func ownLaw(c contract.Contract, lines int) []anchor.Rule {
 	law := []string{
 		"verify an atom",
@@ -369,7 +368,7 @@ func (h *handshake) briefPart() string {
 		return h.describePermit()
 	}
 	var b strings.Builder
-	if !h.bind {
+	if !h.bindProven {
 		b.WriteString("Before anything you emit counts you prove who you are. Begin your answer with an octave block that is BIND. What comes\nafter it you are told when it holds.\n\n")
 		b.WriteString(h.describeStage("BIND", anchor.AtContext))
 		fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.identity.ConstitutionExcerpt)
@@ -443,20 +442,20 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 		late = "A block below your work counts for nothing: who you are comes first.\n"
 		ps = slices.DeleteFunc(slices.Clone(ps), func(p session.Payload) bool { return p.Late })
 	}
-	if !h.bind {
-		res := h.on.Context(h.anchorWorld(), payloadAt(ps, 0))
+	if !h.bindProven {
+		res := h.session.Context(h.anchorWorld(), payloadAt(ps, 0))
 		if !res.Success {
 			return h.askAgain(late, res)
 		}
-		if h.bind = true; len(ps) == 1 && !bytes.Contains(ps[0].Text, []byte("COMMIT")) {
+		if h.bindProven = true; len(ps) == 1 && !bytes.Contains(ps[0].Text, []byte("COMMIT")) {
 			return invoke.Answered{Say: late + "Your BIND holds. Now begin your answer with one octave block of TENSIONS and COMMIT.\n\n" + h.briefPart()}
 		}
 	}
-	res := h.on.Proof(h.anchorWorld(), payloadAt(ps, len(ps)-1))
+	res := h.session.Proof(h.anchorWorld(), payloadAt(ps, len(ps)-1))
 	if !res.Success {
 		return h.askAgain(late, res)
 	}
-	h.live = h.on.Live()
+	h.live = h.session.Live()
 	return invoke.Answered{Bound: true, Say: h.describePermit()}
 }
 

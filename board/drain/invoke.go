@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/agent"
@@ -130,9 +129,6 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	return err
 }
 
-// isOffBoard reports a task that is on no board: an invocation.
-func isOffBoard(t board.Task) bool { return t.Path == "" }
-
 // asTask returns the invocation as a task that is on no board; its id is the run's.
 func (cs contracts) asTask(inv Invocation) board.Task {
 	t := board.Task{Row: board.Row{ID: okf.ID(cs.Run), Title: string(secrets.Redact([]byte(inv.Title))), Role: cs.Call.WorkRole}, Attempts: 1}
@@ -147,59 +143,6 @@ func (cs contracts) asTask(inv Invocation) board.Task {
 func (cs contracts) checkBindable(t board.Task) (bound, contract.Refusals) {
 	b, no := cs.bindPersona(t)
 	return b, append(no, agent.Speechless(cs.at.cfg, b.Role)...)
-}
-
-// bindPersona resolves the contract and adds what is missing in the persona of t's role.
-func (cs contracts) bindPersona(t board.Task) (bound, contract.Refusals) {
-	b, no := cs.resolveContract(t)
-	if t.Role == "" {
-		return b, no
-	}
-	if _, why := cs.at.compilePersona(t.Role); why != nil {
-		no = append(no, contract.Refusal{Code: "floor", Message: why.Error()})
-	}
-	return b, no
-}
-
-// runSessions runs the sessions of c side by side and returns their works in order.
-func (d *drain) runSessions(ctx context.Context, c *claim) []work {
-	if c.sessions == 1 {
-		return []work{d.runSession(ctx, c, 0)}
-	}
-	done := make([]work, c.sessions)
-	b := &baton{all: make(chan struct{})}
-	d.baton = b
-	if reply := d.Reply; reply != nil { // a person answers one session at a time
-		var answering sync.Mutex
-		d.Reply = func(ctx context.Context, turn invoke.Turn) (string, error) {
-			answering.Lock()
-			defer answering.Unlock()
-			return reply(ctx, turn)
-		}
-		defer func() { d.Reply = reply }()
-	}
-	var ended sync.WaitGroup
-	for n := range done {
-		done[n].fault = errors.New("its session ended in midst") // until it returns
-		begun := make(chan struct{})
-		b.begun = sync.OnceFunc(func() { close(begun) })
-		ended.Go(func() {
-			b.Lock()
-			defer b.Unlock()
-			defer b.begun()
-			done[n] = d.runSession(ctx, c, n+1)
-		})
-		<-begun
-	}
-	close(b.all)
-	ended.Wait()
-	if i := slices.IndexFunc(done, func(w work) bool { return w.tampered }); i >= 0 {
-		why := done[i].reason
-		for n, w := range done {
-			done[n].lastSession = w.asVoid(why) // nobody can tell which session did it
-		}
-	}
-	return done
 }
 
 // saveSessions lands what became of sessions without a task.
@@ -271,25 +214,4 @@ func listHandoffs(done []work) string {
 		}
 	}
 	return strings.Join(out, ", ")
-}
-
-// verdictOf returns the outcome of all sessions: the first that is not completed, with the
-// reasons of each.
-func verdictOf(done []work) (verdict, why string) {
-	verdict = string(session.Completed)
-	var whys []string
-	for i, w := range done {
-		if w.outcome() == string(session.Completed) {
-			continue
-		}
-		if verdict == string(session.Completed) {
-			verdict = w.outcome()
-		}
-		if len(done) > 1 {
-			whys = append(whys, fmt.Sprintf("session %d: %s", i+1, w.reason))
-		} else {
-			whys = append(whys, w.reason)
-		}
-	}
-	return verdict, strings.Join(whys, "; ")
 }

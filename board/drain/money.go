@@ -21,7 +21,7 @@ import (
 func (a authority) reservation(t board.Task) budget.MicroUSD {
 	left := int64(math.MaxInt64)
 	if a.requiresLease() {
-		s, err := a.slowLoop()
+		s, err := a.readGovernance()
 		if limit := s.File.Lease.Budget; err == nil && limit > 0 {
 			left = max(limit-s.Facts.Spent, 0)
 		}
@@ -206,7 +206,7 @@ func (p Purse) describeOverspend() string {
 // stopOverspent pauses the board if the month is past its hard stop, or was while a session
 // ran. Drains stay paused until a person resumes them.
 func (d *drain) stopOverspent(ctx context.Context) error {
-	all, why := d.authority().tenantPurse(), d.broke
+	all, why := d.authority().tenantPurse(), d.overspent
 	switch {
 	case !d.at.cfg.HasBudget:
 		return requireBudget(d.at.cfg)

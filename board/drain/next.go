@@ -50,7 +50,7 @@ func (ad admission) choose(ctx context.Context, rows []*board.Row) iter.Seq[choi
 // not wait for another review. With Options.Task it returns that one.
 func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task, bool, error) {
 	var err error
-	if d.leaseID, err = d.authority().checkStanding(); err != nil {
+	if d.leaseID, err = d.authority().checkLease(); err != nil {
 		return board.Task{}, false, err
 	}
 	ad := d.admission()
@@ -58,12 +58,12 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 	if err != nil {
 		return board.Task{}, false, err
 	}
-	var broke error // the last refusal, which is told as what this run ends with, or else before it goes on
+	var refused error // the last refusal: the error of this drain if it takes no task, else a note
 	tell := func(next error) {
-		if broke != nil && (next == nil || next.Error() != broke.Error()) {
-			d.noteOnce(broke.Error())
+		if refused != nil && (next == nil || next.Error() != refused.Error()) {
+			d.noteOnce(refused.Error())
 		}
-		broke = next
+		refused = next
 	}
 	for ch := range ad.choose(ctx, rows) {
 		switch why := ch.why(); {
@@ -76,8 +76,8 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 			return ch.task, true, nil
 		}
 	}
-	if len(tried) == 0 && broke != nil {
-		return board.Task{}, false, broke // something is ready and all of it was refused
+	if len(tried) == 0 && refused != nil {
+		return board.Task{}, false, refused // something is ready and all of it was refused
 	}
 	tell(nil)
 	return board.Task{}, false, nil

@@ -93,7 +93,7 @@ func (bw *boardWriter) checkTarget(context.Context) error {
 
 // listStops lists what the lease, an emergency or the budget refuses every task for; some are nil.
 func (a authority) listStops() []error {
-	_, no := a.listStanding()
+	_, no := a.leaseRefusals()
 	if all := a.tenantPurse(); a.cfg.HasBudget && all.decide(0) == budget.Stop {
 		no = append(no, refuse("budget", "%s; raise [budget] monthly_usd in odd.toml, or wait for next month", all.describeOverspend()))
 	}
@@ -161,7 +161,7 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 // bindUnderLease binds the persona and adds what the lease and an open emergency have against the session.
 func (ad admission) bindUnderLease(t board.Task) (bound, contract.Refusals) {
 	b, no := ad.bindPersona(t)
-	_, err := ad.now.checkStanding()
+	_, err := ad.now.checkLease()
 	for _, err := range append([]error{err}, ad.now.checkCharter(t, b.Role)...) {
 		var why *refusal.Refusal
 		if errors.As(err, &why) {
@@ -198,7 +198,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if !isOffBoard(t) {
 		t.Attempts++
 	}
-	if d.leaseID, err = d.authority().checkStanding(); err != nil {
+	if d.leaseID, err = d.authority().checkLease(); err != nil {
 		return invoke.Brief{}, nil, err
 	}
 	c, err := d.newClaim(t, b, max(inv.Sessions, 1))

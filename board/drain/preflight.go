@@ -51,16 +51,16 @@ func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t boa
 // its inputs, its agent and its programs.
 type admission struct {
 	contracts
-	now  authority
-	base func() (repo.OID, error) // the commit that sessions work on
-	met  []failover.Try           // sessions that the ledger has not told yet
+	now        authority
+	base       func() (repo.OID, error) // the commit that sessions work on
+	unrecorded []failover.Try           // sessions that the ledger has not told yet
 }
 
 func (d *drain) admission() admission {
-	return admission{d.contracts(), d.authority(), d.base, d.met}
+	return admission{d.contracts(), d.authority(), d.base, d.unrecorded}
 }
 
-// decide decides about t, beside the lease, an emergency and a pause, which stop every task.
+// decide says whether t may run, apart from what stops every task: the lease, an emergency and a pause.
 func (ad admission) decide(t board.Task) choice {
 	ch := choice{task: t}
 	if !isOffBoard(t) {
@@ -74,7 +74,7 @@ func (ad admission) decide(t board.Task) choice {
 	return ch
 }
 
-// findObstacles lists what keeps t from running beside where it stands on the board and what
+// findObstacles lists what keeps t from running, apart from its place on the board and what
 // stops every task: the lease, the role, the contract, the inputs, the agent, the
 // programs and the money. The contract is resolved as far as it goes. A person who asked for the session
 // is told what speaks against role and contract as the contract's refusals.

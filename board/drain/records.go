@@ -23,8 +23,8 @@ import (
 )
 
 // Records reads what the ledgers of a board record of a run, and finds the proposal that a handoff is
-// about. That one waits on a review branch until a person has approved it, so that the files it cites may be
-// there and nowhere else.
+// about. The proposal waits on a review branch until a person has approved it, so the files that it cites may be
+// only there.
 type Records struct {
 	Repo  *repo.Repo
 	State *state.State // of the board's commit

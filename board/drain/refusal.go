@@ -38,8 +38,8 @@ func refuseBusy(code, format string, args ...any) error {
 	return &Busy{code, fmt.Sprintf(format, args...)}
 }
 
-// tally is the local counter of refused drains in a row. A refused drain commits nothing, so
-// the ledger cannot count it.
+// tally is the local counter of refused drains in a row. A refused drain records nothing of
+// itself in the ledger, so the ledger cannot count it.
 const tally = "refused-drains"
 
 // countRefusal counts err if it is a refusal and resets the count if it is nil. It returns

@@ -67,6 +67,7 @@ func TestAMachineThatStoodStill(t *testing.T) {
 func TestARuleForbidsACommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, paid, "a", "b", "c")
+	w.o.MaxTasks = 2 // the task that is passed over takes no place
 	var asked []string
 	w.o.Check = func(_ context.Context, _ *repo.Line, _, next repo.OID, _ []repo.RefUpdate) error {
 		c, err := w.repo.Commit(next)

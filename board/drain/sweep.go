@@ -109,9 +109,6 @@ func (s *snapshot) isReserved(t board.Task) bool {
 	return slices.ContainsFunc(s.spend.Open, func(c event.Record) bool { return c.Run == t.ClaimedBy && c.Task == string(t.ID) })
 }
 
-// pinned is the folder of refs that keep the base of a running session from git's pruning.
-const pinned = "refs/odd/base/"
-
 // Free takes back what killed drains of this clone held, as the next drain would, and
 // tells the tasks it freed. Where none was killed it does nothing; while a drain runs, it
 // is refused.

@@ -24,8 +24,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// work is what became of a claimed task before anything of it is committed: a value, from which
-// whoever goes on makes another. A change of files may take several sessions.
+// work is what became of a claimed task before anything of it is committed. It is a value: a later step returns
+// a changed copy. A change of files may take several sessions.
 type work struct {
 	terms
 	lastSession
@@ -261,8 +261,8 @@ func (a attempt) checkTurn(ctx context.Context, cost budget.MicroUSD) error {
 func (a attempt) newTurn(ctx context.Context, before earlier, died *string) func(session.Usage) error {
 	return func(u session.Usage) error {
 		u.Turns, u.Cost = u.Turns+before.turns, u.Cost+int64(before.paid)
-		if a.d.Turned != nil {
-			a.d.Turned(u)
+		if a.d.BeforeTurn != nil {
+			a.d.BeforeTurn(u)
 		}
 		err := a.checkTurn(ctx, budget.MicroUSD(u.Cost))
 		var why revocation
@@ -271,7 +271,7 @@ func (a attempt) newTurn(ctx context.Context, before earlier, died *string) func
 		}
 		var past overspent
 		if errors.As(err, &past) {
-			a.d.broke = string(past)
+			a.d.overspent = string(past)
 		}
 		return err
 	}

@@ -17,7 +17,7 @@ func markWords() []markWord {
 	return []markWord{{"FIX" + "ME", "p2"}, {"BUG", "p2"}, {"XX" + "X", "p2"}, {"HA" + "CK", "p2"}, {"TO" + "DO", ""}}
 }
 
-// MarkWords lists the words that Marks looks for.
+// MarkWords lists the words that findMarks looks for.
 func MarkWords() (out []string) {
 	for _, m := range markWords() {
 		out = append(out, m.word)

@@ -1,8 +1,8 @@
 // Package sense turns what tools report, and what a range of commits adds, into tasks.
 //
 // A sensor is a function from bytes to findings. Read knows the formats of reports that
-// test runners and linters write; Marks, Exports and Documents look at two versions of a
-// file. Plan decides which findings become tasks: those of one cause together, each cause
+// test runners and linters write; findMarks, undocumentedExports and findDeadReferences look at two
+// versions of a file. Plan decides which findings become tasks: those of one cause together, each cause
 // once, the most urgent first, and no more than the limits allow. Source reads what commits
 // add, and which tasks were filed before. Nothing here reads a clock or the network, and
 // nothing is decided by a model.

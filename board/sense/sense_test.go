@@ -2,6 +2,7 @@ package sense
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,19 @@ func lines(found []Finding) []string {
 		out = append(out, fmt.Sprintf("%s %s: %s %s:%d", f.Sensor, f.Subject, f.Signature, f.Priority, f.Line))
 	}
 	return out
+}
+
+// The reference of odd.toml explains every sensor.
+func TestTheReferenceHasEverySensor(t *testing.T) {
+	b, err := os.ReadFile("../config/reference.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range Sensors() {
+		if !strings.Contains(string(b), "\n# "+s.Name+" = ") {
+			t.Errorf("board/config/reference.toml does not explain the sensor %s", s.Name)
+		}
+	}
 }
 
 func TestReports(t *testing.T) {

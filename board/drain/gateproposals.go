@@ -25,8 +25,8 @@ func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) []gate.Proposal 
 	return done
 }
 
-// proposeDecay commits what decay proposes. It runs before the lease is checked, so that a
-// refused drain writes this and nothing else.
+// proposeDecay commits the gate proposals of decay. It runs before the lease is checked: they are all that
+// a drain without a valid lease commits.
 func (d *drain) proposeDecay(ctx context.Context) error {
 	p, done, err := d.recorder().planDecay()
 	if err != nil || p.isEmpty(d.at.cfg.Root) {
@@ -47,7 +47,7 @@ func (rec recorder) planDecay() (p *draft, done []gate.Proposal, err error) {
 	if !rec.at.requiresLease() {
 		return p, nil, nil
 	}
-	s, err := rec.authority().slowLoop()
+	s, err := rec.authority().readGovernance()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +76,7 @@ func (rec recorder) addAppeals(p *draft, c *claim, list ...work) {
 	if len(ps) == 0 {
 		return
 	}
-	s, err := rec.authority().slowLoop()
+	s, err := rec.authority().readGovernance()
 	if err != nil {
 		rec.addNote(err.Error()) // and no drain starts until it is mended
 		return
