@@ -1,6 +1,5 @@
-// Package served is how atoms are told to whoever asks, one shape for the JSON of
-// the command line, for the MCP server and for a session's own tools: so that the
-// same question has the same answer wherever it is put.
+// Package served gives every reader of an atom the same JSON: the command line, the
+// MCP server and a session's own tools.
 //
 // Whatever is told of an atom comes with where it is from (path, blob, sources)
 // and how far it may be trusted: the confidence is what counts, not what the file

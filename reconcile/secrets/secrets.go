@@ -1,7 +1,7 @@
 // Package secrets finds credentials in a text by the shapes that their issuers
 // publish and by the names in front of them, and takes them out before anything is
-// written or sent. It reads a text as a person would in the end: escapes, colours of
-// a terminal and characters that nobody can see hide nothing.
+// written or sent. It also finds a credential that is written with escapes,
+// colours of a terminal or invisible characters.
 package secrets
 
 import (

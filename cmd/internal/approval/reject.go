@@ -29,8 +29,8 @@ func RejectVerb(env console.Env) *cli.Command {
 			"odd reject read-the-handbook --reason \"read docs/ again\" --retry\n"+
 			"odd reject read-the-handbook --reason \"Never add a dependency.\" --remember\n\n"+
 			"Other tasks do not propose its atoms again until their source text changes.\n"+
-			"With --retry nothing is declined. The task's file lists what is, under\n"+
-			"declined; take an atom out there and commit, and it may come again.\n\n"+
+			"odd lists these atoms under declined in the task's file. Remove one there and\n"+
+			"commit, and agents may propose it again. With --retry, odd declines none.\n\n"+
 			verb.PersonNote,
 		workspace.OnTask(env, runReject),
 		verb.ReasonFlag(),

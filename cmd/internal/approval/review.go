@@ -38,7 +38,7 @@ func ReviewVerb(env console.Env) *cli.Command {
 			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n"+
 			"shows that atom and the lines of the documents that it comes from.\n\n"+
 			"--each shows one atom after another and asks whether you take it, verify it,\n"+
-			"leave it out or edit it, in the editor that git takes. You may quit and go on\n"+
+			"leave it out or edit it, in your git editor. You may quit and go on\n"+
 			"later; what you decided stays in this clone. odd approve TASK then does it.\n"+
 			"Atoms that change are asked again. A text that an atom and its sources have\n"+
 			"word for word is shown once.",

@@ -21,10 +21,9 @@ import (
 func UndoVerb(env console.Env) *cli.Command {
 	return verb.New("undo", "take back your last task edit, ready or reject; approvals stay",
 		"odd undo\n\n"+
-			"It commits the board as it was before, if the newest commit there is a\n"+
+			"odd undoes the newest commit on the board with another commit, if it is from a\n"+
 			"person's command, such as odd task add, edit or ready, or odd drain resume.\n"+
-			"Approvals and gates stay; odd says why (exit 3). odd log and git log go on\n"+
-			"showing what you took back.\n\n"+
+			"Approvals and gates stay; odd says why (exit 3). Both commits stay in the log.\n\n"+
 			verb.PersonNote,
 		verb.Do(env, runUndo), verb.YesFlag())
 }

@@ -68,7 +68,7 @@ type confirmedSource struct {
 }
 
 func confirmVerb(env console.Env) *cli.Command {
-	return verb.New("confirm ATOM", "say that an atom holds, although a source of it changed",
+	return verb.New("confirm ATOM", "confirm that an atom is still right after its source changed",
 		"odd knowledge confirm weather-limits\n\n"+
 			"Compare first: odd check names the source and the lines. odd then writes into\n"+
 			"the atom's file which version of the source you compared it with. Commit it.\n"+

@@ -33,7 +33,7 @@ func leaseVerb(env console.Env) *cli.Command {
 		Description: "odd gate lease\n" +
 			"odd gate lease check --json\n" +
 			"odd gate lease draft > lease.toml\n\n" +
-			"A lease is the decision of a person what may be worked on and until when.\n" +
+			"With a lease, a person decides what odd drain may work on, and until when.\n" +
 			"There is at most one, in governance/lease.toml of the bundle; see odd help\n" +
 			"gate.",
 		Flags:  []cli.Flag{verb.JSONFlag()},
@@ -278,7 +278,7 @@ func runLeaseDraft(c *cli.Context, env console.Env, v *workspace.Board, s overvi
 }
 
 func leaseEdit(env console.Env) *cli.Command {
-	return verb.New("edit", "edit the draft in the editor that git takes, then draft the lease; only a person can",
+	return verb.New("edit", "open the draft in your git editor and save it as the draft lease; only a person can",
 		"EDITOR=\"code --wait\" odd gate lease edit \\\n"+
 			"  --reason \"the harbour asked for tides first\"\n"+
 			"\n"+

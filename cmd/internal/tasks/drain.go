@@ -29,8 +29,8 @@ func DrainVerb(env console.Env) *cli.Command {
 			"odd drain --dry-run\n\n" +
 			"For each task, odd claims it, starts one agent in a scratch clone, checks the\n" +
 			"agent's output and commits it to the branch odd/review/TASK.N. The task then\n" +
-			"waits for odd review and odd approve, or is blocked with a reason. A task that\n" +
-			"cannot work, as without a role or its inputs, is refused before it is claimed.\n\n" +
+			"waits for odd review and odd approve, or is blocked with a reason. odd refuses\n" +
+			"a task before it claims it if something is missing, such as its role.\n\n" +
 			"A claim is a commit that marks the task in_progress for this run and says\n" +
 			"until when. If the run is killed, the next one in this clone frees the task at\n" +
 			"once, and one in another clone after that time.\n\n" +
@@ -64,7 +64,7 @@ func RunDrain(ctx context.Context, env console.Env, most int, task string, dry, 
 	if err != nil {
 		return err
 	}
-	o.MaxTasks, o.Task, o.Turned = most, task, p.CountTurn
+	o.MaxTasks, o.Task, o.BeforeTurn = most, task, p.CountTurn
 	if dry {
 		plan, err := drain.Explain(ctx, w.Repo, o)
 		p.ClearLine()

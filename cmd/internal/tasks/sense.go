@@ -156,7 +156,7 @@ func readFindings(ctx context.Context, v *workspace.Board, files []string, spec 
 		sensors = map[string][]string{"mark": {"**"}}
 	}
 	if len(files) == 0 && len(sensors) == 0 {
-		return nil, verb.Usage("want a report, - for standard input, or --range A..B; odd config explain sense.sensors says how odd.toml names what runs without one")
+		return nil, verb.Usage("name a report file, - for standard input, or --range A..B; to run odd sense without one, list sensors in odd.toml (odd config explain sense.sensors)")
 	}
 	for _, s := range sense.Sensors() {
 		var more []sense.Finding

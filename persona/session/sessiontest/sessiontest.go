@@ -1,8 +1,11 @@
-// Package sessiontest is the table of what every substrate keeps, whatever it
-// talks to: bounded turns, leave asked before every turn, an end at once when time
-// is up or the work is called off, another try in the conversation it named, a
-// named failure for what cannot be read, a cost that nobody told left unknown, and
-// an outcome that is the declared one.
+// Package sessiontest tests what every substrate must do, whatever it talks to:
+//
+//   - stop at the turn limit, and call Request.Turn before each turn;
+//   - end at once when time is up or the work is cancelled;
+//   - go on in the conversation that it named, if it is asked to try again;
+//   - name the failure if it cannot read an answer;
+//   - leave a cost that nobody reported unknown;
+//   - return the outcome that the agent declared.
 //
 // A substrate passes it with a Maker of its own test:
 //
