@@ -214,20 +214,25 @@ type Refusal struct {
 // Refusals are all reasons against a session, in the order of the checks; empty means none.
 type Refusals []Refusal
 
-// Error returns one refusal a line, each with its way out and, if there are several, its
-// code.
-func (r Refusals) Error() string {
+// Lines returns one refusal a line, each with its way out and its code.
+func (r Refusals) Lines() []string {
 	lines := make([]string, len(r))
 	for i, one := range r {
 		lines[i] = one.Message
 		if one.Way != "" {
 			lines[i] += "; " + one.Way
 		}
-		if len(r) > 1 {
-			lines[i] += " [" + one.Code + "]"
-		}
+		lines[i] += " [" + one.Code + "]"
 	}
-	return strings.Join(lines, "\n")
+	return lines
+}
+
+// Error returns Lines, or the only refusal without its code.
+func (r Refusals) Error() string {
+	if len(r) == 1 {
+		return strings.TrimSuffix(r.Lines()[0], " ["+r[0].Code+"]")
+	}
+	return strings.Join(r.Lines(), "\n")
 }
 
 // Refused returns the code of the first refusal.

@@ -229,12 +229,8 @@ func newInvocation(w *workspace.Clone, c *cli.Context, call contract.Call) (drai
 
 // confirmOverride returns the person who confirms at a terminal what a session may do at once.
 func confirmOverride(ctx context.Context, w *workspace.Clone, o *contract.Override) (string, error) {
-	modes := make([]string, len(o.Modes))
-	for i, m := range o.Modes {
-		modes[i] = string(m)
-	}
 	page := fmt.Sprintf("This session may do in one go what is otherwise done in sessions of their own: %s.\nReason: %s\nRisks that you accept: %s\nAll that it makes is tagged override-produced.\n",
-		strings.Join(modes, ", "), o.Reason, strings.Join(o.Risks, "; "))
+		console.JoinWords(o.Modes), o.Reason, strings.Join(o.Risks, "; "))
 	h, err := land.Confirm(ctx, w, page, "agent run --override", "override", false)
 	return h.By(), err
 }

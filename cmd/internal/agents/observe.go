@@ -93,7 +93,7 @@ func runObserve(c *cli.Context, env console.Env) error {
 	}
 	defer in.Close()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that left ends the session, not odd in the middle of it
-	t := newRemarkPrinter(env, c.Bool("json"), p)
+	t := &remarkPrinter{env: env, json: c.Bool("json"), progress: p}
 	after := env.After // by which a batch goes out before it is full
 	if from.isWhole() {
 		after = nil // its end is near
@@ -111,11 +111,7 @@ func runObserve(c *cli.Context, env console.Env) error {
 
 func (t *remarkPrinter) tellEnd(ctx context.Context, from feed, r drain.Report, err error, s *stream.Stream) error {
 	env := t.env
-	var no contract.Refusals
-	switch {
-	case errors.As(err, &no):
-		return tellRefusals(env, no)
-	case err != nil && len(r.Said) == 0:
+	if err != nil && len(r.Said) == 0 {
 		return err
 	}
 	for _, bad := range s.Malformed() {
@@ -177,8 +173,7 @@ func (s feed) openSource(env console.Env) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// remarkPrinter prints what an observer says. It writes on a goroutine of its own, so
-// that a reader who has stopped reading holds the session, which takes no
+// remarkPrinter prints what an observer says. A reader who has stopped reading holds the session, which takes no
 // further turn, and not its end.
 type remarkPrinter struct {
 	env      console.Env
@@ -187,19 +182,6 @@ type remarkPrinter struct {
 	emitted  int
 	muted    int
 	left     bool // nobody reads any more, or a write never came back
-	work     chan string
-	done     chan error
-}
-
-func newRemarkPrinter(env console.Env, asJSON bool, p *console.Progress) *remarkPrinter {
-	t := &remarkPrinter{env: env, json: asJSON, progress: p, work: make(chan string), done: make(chan error, 1)}
-	go func() {
-		for s := range t.work {
-			_, err := io.WriteString(env.Stdout, s)
-			t.done <- err
-		}
-	}()
-	return t
 }
 
 // sayRow is one emission as --json tells it, a line each.
@@ -242,17 +224,11 @@ func (t *remarkPrinter) remarkLine(r sayRow) string {
 	return strings.Join([]string{console.Cell(r.Channel), lines, console.Cell(r.Text)}, "\t") + "\n"
 }
 
-// writeText hands a text to the writing goroutine and waits for it, or for ctx.
+// writeText writes a text, and waits for it no longer than ctx lasts.
 func (t *remarkPrinter) writeText(ctx context.Context, s string) error {
-	t.work <- s // nobody else writes, and the last write came back
-	select {
-	case err := <-t.done:
-		t.left = err != nil
-		return err
-	case <-ctx.Done():
-		t.left = true
-		return ctx.Err()
-	}
+	_, err := console.Await(ctx, func() (int, error) { return io.WriteString(t.env.Stdout, s) })
+	t.left = err != nil
+	return err
 }
 
 // writeLast writes a last text; a person who has interrupted waits a moment for it.

@@ -37,7 +37,7 @@ func TestTellerStalled(t *testing.T) {
 		f()
 		return func() {}
 	}}
-	tell := newRemarkPrinter(env, false, console.NewProgress(env))
+	tell := &remarkPrinter{env: env, progress: console.NewProgress(env)}
 	ctx, cancel := context.WithCancel(t.Context())
 	told := make(chan error)
 	go func() { told <- tell.printRemark(ctx, invoke.Remark{Channel: "a", Texts: []string{"x"}}) }()
@@ -57,7 +57,7 @@ func TestTellerReaderLeft(t *testing.T) {
 	r, w := io.Pipe()
 	r.CloseWithError(syscall.EPIPE)
 	env := console.Env{Stdout: w, Stderr: io.Discard, Getenv: func(string) string { return "" }}
-	tell := newRemarkPrinter(env, true, console.NewProgress(env))
+	tell := &remarkPrinter{env: env, json: true, progress: console.NewProgress(env)}
 	if err := tell.printRemark(t.Context(), invoke.Remark{Channel: "a", Texts: []string{"x"}}); !errors.Is(err, io.EOF) || !tell.left {
 		t.Errorf("got %v", err)
 	}

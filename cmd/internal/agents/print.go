@@ -26,37 +26,29 @@ func printContract(env console.Env, c contract.Contract, err error, explain, asJ
 	if err != nil && !errors.As(err, &no) {
 		return err
 	}
-	var shown error
+	doc := struct {
+		Contract contract.Contract `json:"contract"`
+		Hash     string            `json:"hash,omitempty"`
+		Refusals contract.Refusals `json:"refusals"`
+	}{c, "", append(contract.Refusals{}, no...)}
+	var rows [][]string
 	switch {
-	case asJSON:
-		doc := struct {
-			Contract contract.Contract `json:"contract"`
-			Hash     string            `json:"hash,omitempty"`
-			Refusals contract.Refusals `json:"refusals"`
-		}{c, "", append(contract.Refusals{}, no...)}
-		if len(no) == 0 {
-			doc.Hash = c.Hash()
-		}
-		shown = console.PrintJSON(env, doc)
 	case explain:
-		var rows [][]string
 		for _, t := range c.Tools {
 			rows = append(rows, []string{t.Name, string(t.Class), map[bool]string{true: "in", false: "out"}[t.In], t.Why})
 		}
-		shown = console.PrintRows(env, rows)
-	case len(no) == 0:
-		shown = console.PrintRows(env, contractRows(c))
+	case err == nil:
+		rows = contractRows(c)
 	}
-	return cmp.Or(shown, tellRefusals(env, no))
+	if err == nil {
+		doc.Hash = c.Hash()
+	}
+	return verb.ShowRefused(env, asJSON, doc, rows, err)
 }
 
 // printBrief prints a brief, and as JSON also its parts with the blobs they quote.
 func printBrief(env console.Env, b invoke.Brief, err error, asJSON bool) error {
-	var no contract.Refusals
-	switch {
-	case errors.As(err, &no):
-		return tellRefusals(env, no)
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	return console.ShowText(env, asJSON, map[string]any{"text": string(b.Text), "parts": b.Manifest}, string(b.Text))
@@ -81,70 +73,35 @@ func printSends(env console.Env, b invoke.Brief, to []agent.Receiver, asJSON boo
 	return console.PrintText(env, "\n"+string(b.Text))
 }
 
-// tellRefusals tells every refusal on a line of its own.
-func tellRefusals(env console.Env, no contract.Refusals) error {
-	for _, r := range no {
-		line := r.Message
-		if r.Way != "" {
-			line += "; " + r.Way
-		}
-		console.Talk(env, "%s [%s]", okf.Visible(line), r.Code)
-	}
-	if len(no) > 0 {
-		return verb.ExitCode(verb.ExitRefused)
-	}
-	return nil
-}
-
 func contractRows(c contract.Contract) [][]string {
-	var rows [][]string
-	row := func(key, format string, args ...any) {
-		if s := okf.Visible(fmt.Sprintf(format, args...)); s != "" {
-			rows = append(rows, []string{key, s})
-		}
-	}
-	row("role", "%s", c.Role)
-	row("mode", "%s", c.Mode)
+	rows := console.FieldRows("role", string(c.Role), "mode", string(c.Mode))
+	add := func(pairs ...string) { rows = append(rows, console.FieldRows(pairs...)...) }
 	if o := c.Override; o != nil {
-		var modes []string
-		for _, m := range o.Modes {
-			modes = append(modes, string(m))
-		}
-		row("override", "%s: %s", strings.Join(modes, ", "), o.Reason)
+		add("override", console.JoinWords(o.Modes)+": "+o.Reason)
 	}
 	for _, p := range append([]*contract.Profile{c.Persona}, c.Participants...) {
 		if p != nil {
-			row("persona", "%s@%d (%s)", p.Name, p.Version, p.Path)
+			add("persona", fmt.Sprintf("%s (%s)", p.Ref(), p.Path))
 		}
 	}
-	row("work role", "%s", c.WorkRole)
-	row("surface", "%s, density %s", c.Surface.Name, c.Surface.Density)
-	row("engagement", "%s", c.Engagement)
-	row("voice", "%s", c.Voice)
-	row("artifact", "%s", c.Artifact)
+	add("work role", c.WorkRole, "surface", fmt.Sprintf("%s, density %s", c.Surface.Name, c.Surface.Density), "engagement", string(c.Engagement), "voice", string(c.Voice), "artifact", c.Artifact)
 	for _, h := range c.Handoffs {
-		row("handoff", "%s (%s to %s)", h.Path, h.From, h.To)
+		add("handoff", fmt.Sprintf("%s (%s to %s)", h.Path, h.From, h.To))
 	}
-	row("changes", "%s", describeChanges(c))
-	row("delivers", "%s", c.Deliverable)
-	row("next", "%s", c.Next)
 	var in []string
 	for _, t := range c.Tools {
 		if t.In {
 			in = append(in, t.Name)
 		}
 	}
-	row("tools", "%s", strings.Join(in, ", "))
-	row("servers", "%s", strings.Join(c.Servers, ", "))
-	row("tainted", "%s", c.Tainted)
+	add("changes", describeChanges(c), "delivers", string(c.Deliverable), "next", string(c.Next), "tools", strings.Join(in, ", "), "servers", strings.Join(c.Servers, ", "), "tainted", c.Tainted)
 	if v, why := contract.Judge(c.Mode, c.Role, c.Surface.Name, c.Engagement); v == contract.WellTrodden && c.Override == nil {
-		row("known as", "%s", why[0])
+		add("known as", why[0])
 	}
 	for _, n := range c.Notes {
-		row("note", "%s", n)
+		add("note", n)
 	}
-	row("hash", "%s", c.Hash())
-	return rows
+	return append(rows, []string{"hash", c.Hash()})
 }
 
 func describeChanges(c contract.Contract) string {
@@ -161,11 +118,9 @@ func describeChanges(c contract.Contract) string {
 // fault of the run; one that waits for an answer is not.
 func printInvoked(env console.Env, r drain.Report, err error, asJSON bool) error {
 	var no contract.Refusals
-	if errors.As(err, &no) {
-		if asJSON {
-			_ = console.PrintJSON(env, map[string]any{"refusals": no, "error": verb.ErrorJSON(err)})
-		}
-		return tellRefusals(env, no)
+	if asJSON && errors.As(err, &no) {
+		_ = console.PrintJSON(env, map[string]any{"refusals": no, "error": verb.ErrorJSON(err)})
+		return verb.Shown(err)
 	}
 	if err != nil || asJSON || len(r.Said) == 0 {
 		if bad := runs.Print(env, r, err, asJSON); bad != nil || asJSON {

@@ -108,30 +108,17 @@ const gateTime = 3 * time.Second
 
 // decideInTime judges the call on stdin, or fails when time is over: also when
 // stdin never ends, or a disk does not answer.
-func decideInTime(ctx context.Context, env console.Env, hook bool, ask string) (d anchor.Decision, err error) {
-	type answer struct {
-		d   anchor.Decision
-		err error
-	}
-	answers := make(chan answer, 2)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				answers <- answer{err: fmt.Errorf("a fault of odd: %v", p)}
-			}
-		}()
-		d, err := decideCall(ctx, env, hook, ask)
-		answers <- answer{d, err}
-	}()
+func decideInTime(ctx context.Context, env console.Env, hook bool, ask string) (anchor.Decision, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	if env.After != nil {
-		defer env.After(gateTime, func() { answers <- answer{err: fmt.Errorf("no decision within %v", gateTime)} })()
+		defer env.After(gateTime, func() { cancel(fmt.Errorf("no decision within %v", gateTime)) })()
 	}
-	select {
-	case a := <-answers:
-		return a.d, a.err
-	case <-ctx.Done():
-		return anchor.Decision{}, ctx.Err()
+	d, err := console.Await(ctx, func() (anchor.Decision, error) { return decideCall(ctx, env, hook, ask) })
+	if ctx.Err() != nil {
+		return anchor.Decision{}, context.Cause(ctx)
 	}
+	return d, err
 }
 
 func decideCall(ctx context.Context, env console.Env, hook bool, ask string) (anchor.Decision, error) {

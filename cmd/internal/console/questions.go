@@ -11,21 +11,35 @@ import (
 	"github.com/odd-cli/odd/cmd/internal/layout"
 )
 
-// AwaitAnswer waits for what ask reads from a terminal, or for the person to call it off:
-// the read itself goes on when Ctrl-C is pressed, and nobody waits for it then.
+// AwaitAnswer is Await for what ask reads from a terminal. A person who calls it off left the prompt's line open.
 func AwaitAnswer[T any](ctx context.Context, tty io.Writer, ask func() (T, error)) (T, error) {
+	said, err := Await(ctx, ask)
+	if ctx.Err() != nil && err == ctx.Err() {
+		_, _ = io.WriteString(tty, "\n")
+	}
+	return said, err
+}
+
+// Await returns what do returns, or the error of ctx once that is over: do itself goes on then, and
+// nobody waits for it. A panic of do is an error.
+func Await[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type answer struct {
 		said T
 		err  error
 	}
 	done := make(chan answer, 1)
 	go func() {
-		said, err := ask()
-		done <- answer{said, err}
+		var a answer
+		defer func() {
+			if p := recover(); p != nil {
+				a.err = fmt.Errorf("a fault of odd: %v", p)
+			}
+			done <- a
+		}()
+		a.said, a.err = do()
 	}()
 	select {
 	case <-ctx.Done():
-		_, _ = io.WriteString(tty, "\n") // the prompt's line has not ended
 		var none T
 		return none, ctx.Err()
 	case a := <-done:

@@ -28,8 +28,8 @@ func GateVerb(env console.Env) *cli.Command {
 			"odd gate lease\n"+
 			"odd gate evaluation --enter\n\n"+
 			"A gate is a decision that only a person makes; agents can only request one\n"+
-			"(odd gate proposals). Each gate is one commit on the board. It asks you to type\n"+
-			"the lease's id, or the gate's name where there is no lease.\n\n"+
+			"(odd gate proposals). Each gate is one commit on the board, and asks you to\n"+
+			"type the lease's id, or the gate's name where there is no lease.\n\n"+
 			"A lease says what odd drain may work on: paths, kinds of tasks, number of\n"+
 			"tasks, money, and an end. framing drafts it, commitment activates it,\n"+
 			"evaluation renews or ends it. Leases are optional: until your first odd gate\n"+

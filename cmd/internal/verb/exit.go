@@ -90,7 +90,14 @@ func Report(env console.Env, err error, asJSON bool) int {
 	if code == ExitRefused || code == ExitBusy {
 		tag = " [" + reason + "]"
 	}
-	console.Talk(env, "%s%s%s", strings.TrimRight(err.Error(), "\n"), tag, wayOut(err))
+	var several interface{ Lines() []string } // each with a code
+	if errors.As(err, &several) {
+		for _, line := range several.Lines() {
+			console.Talk(env, "%s", line)
+		}
+	} else {
+		console.Talk(env, "%s%s%s", strings.TrimRight(err.Error(), "\n"), tag, wayOut(err))
+	}
 	var t shownError
 	if asJSON && !errors.As(err, &t) {
 		_ = console.PrintJSON(env, map[string]any{"error": ErrorJSON(err)})
