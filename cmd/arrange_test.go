@@ -104,8 +104,8 @@ func TestEveryVerb(t *testing.T) {
 		if code := oneAtATime(env, append(append([]string{"odd", "help"}, path...), []string{}...)...); code != verb.ExitDone || talk.Len() > 0 {
 			t.Errorf("help %s: exit %d, stderr %q", name, code, talk)
 		}
-		if !strings.Contains(out.String(), "Example\n  ") || !strings.Contains(out.String(), "Usage: odd "+name) {
-			t.Errorf("help %s has no example or usage:\n%s", name, out)
+		if !strings.Contains(out.String(), "Examples\n  ") || !strings.Contains(out.String(), "Usage: odd "+name) {
+			t.Errorf("help %s has no examples or usage:\n%s", name, out)
 		}
 	})
 }

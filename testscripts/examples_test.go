@@ -18,14 +18,14 @@ import (
 var (
 	helpVerbs   = regexp.MustCompile(`(?m)^  ([a-z-]+)  `)
 	helpBelow   = regexp.MustCompile(`(?s)\nCommands\n(.*?)\n\n`)
-	helpExample = regexp.MustCompile(`(?s)\nExample\n(.*?)\n\s*\n`)
+	helpExample = regexp.MustCompile(`(?s)\nExamples\n(.*?)\n\s*\n`)
 	folded      = regexp.MustCompile(`\\\n\s*`)
 	comment     = regexp.MustCompile(`\s{2,}#.*$`)
 	quoted      = regexp.MustCompile(`'[^']*'`)
 	oddVerb     = regexp.MustCompile(`\bodd (?:-C \S+ )?([a-z].*)$`)
 )
 
-// examples are the lines of the Example block of every page of help, by page.
+// examples are the lines of the Examples block of every page of help, by page.
 func examples(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}

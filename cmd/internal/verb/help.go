@@ -114,19 +114,29 @@ func flagLine(line, name string) string {
 	return flag + "\t" + use
 }
 
+// helpTemplate returns the page of help of a verb, whose description is its examples, an empty line, and what else
+// there is to know.
+func helpTemplate(description string) string {
+	examples, about, _ := strings.Cut(description, "\n\n")
+	if about != "" {
+		about = "\n" + strings.TrimRight(about, "\n") + "\n"
+	}
+	if examples != "" {
+		examples = "\nExamples\n  " + strings.ReplaceAll(examples, "\n", "\n  ") + "\n"
+	}
+	return fmt.Sprintf(verbHelp, strconv.Quote(about), strconv.Quote(examples)) + Exits + "\n"
+}
+
 const verbHelp = `{{.HelpName}}: {{.Usage}}
 
 Usage: {{with .UsageText}}{{$.HelpName}}{{.}}{{end}}{{if .VisibleCommands}}{{if .UsageText}}
        {{end}}{{.HelpName}} COMMAND [flags] [arguments]
 
 Commands
-{{range .VisibleCommands}}{{if ne .Name "help"}}  {{printf "%-10s" .Name}}  {{.Usage}}
+{{range .VisibleCommands}}{{if ne .Name "help"}}  {{printf "%%-11s" .Name}}  {{.Usage}}
 {{end}}{{end}}{{else}}
-{{end}}{{if .VisibleFlags}}
+{{end}}{{%s}}{{if .VisibleFlags}}
 Flags
 {{range .VisibleFlags}}  {{.}}
-{{end}}{{end}}{{if .Description}}
-Example
-{{indent 2 .Description}}
-{{end}}
-` + Exits + "\n"
+{{end}}{{end}}{{%s}}
+`
