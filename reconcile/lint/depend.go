@@ -45,16 +45,11 @@ type foundLine struct {
 func checkDependencies(files []File) []policy.Finding {
 	var out []policy.Finding
 	for _, f := range files {
-		if f.After == nil {
-			continue
-		}
-		base := strings.ToLower(path.Base(f.Path))
-		if base == "go.sum" {
+		if path.Base(f.Path) == "go.sum" {
 			out = append(out, checkSums(f)...)
-			continue
 		}
 		read := manifestReader(f.Path)
-		if read == nil {
+		if read == nil || f.After == nil {
 			continue
 		}
 		was := manifest{}
@@ -83,15 +78,12 @@ func ownFolder(file, version string) bool {
 
 // manifestReader returns what reads a dependency file, nil for any other file.
 func manifestReader(file string) func([]byte) (manifest, error) {
-	base := strings.ToLower(path.Base(file))
-	requirements, _ := path.Match("requirements*.txt", base)
-	constraints, _ := path.Match("constraints*.txt", base)
-	switch {
+	switch base := strings.ToLower(path.Base(file)); {
 	case base == "go.mod":
 		return readGoMod
 	case base == "package.json":
 		return func(b []byte) (manifest, error) { return readPackageJSON(file, b) }
-	case requirements || constraints:
+	case (strings.HasPrefix(base, "requirements") || strings.HasPrefix(base, "constraints")) && strings.HasSuffix(base, ".txt"):
 		return readRequirements
 	}
 	return nil
@@ -114,8 +106,8 @@ func compareManifests(was, now manifest) []policy.Finding {
 		d := now.requires[name]
 		old, had := was.requires[name]
 		if had {
-			if code, text := compareVersions(old.version, d.version); code != "" {
-				bad(code, d.line, fmt.Sprintf("%s %s: %q, was %q", name, text, d.version, old.version))
+			if semver.IsValid(old.version) && semver.IsValid(d.version) && semver.Compare(d.version, old.version) < 0 {
+				bad("dependency_downgraded", d.line, fmt.Sprintf("%s changes to an older version: %q, was %q", name, d.version, old.version))
 			}
 			continue
 		}
@@ -179,20 +171,6 @@ func isAlike(a, b string) bool {
 	}
 	d := levenshtein.ComputeDistance(a, b)
 	return d <= 3 && 2*d <= len(a)-shared
-}
-
-// compareVersions compares what two states of a file say about one package's version.
-func compareVersions(was, now string) (code, text string) {
-	switch {
-	case was == now:
-		return "", ""
-	case semver.IsValid(was) && semver.IsValid(now):
-		if semver.Compare(now, was) < 0 {
-			return "dependency_downgraded", "changes to an older version"
-		}
-		return "", ""
-	}
-	return "", ""
 }
 
 // released finds the names of compilers that come from Go itself, by their checksums.
@@ -309,68 +287,41 @@ func lineOf(b []byte, text string) int {
 	return 1 + bytes.Count(b[:at], []byte("\n"))
 }
 
-var requirement = lazy(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(@.*|[=<>!~].*)?$`)
+var (
+	requirement = lazy(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*((?:[=<>!~].*)?)$`)
+	// elsewhere finds a requirement whose code is not in the index, and options that say where code comes from.
+	elsewhere = lazy(`^[^\s=<>!~]+\s*@|://|^[.-]|/`)
+	// harmless finds options that name another file of requirements or ask for more, and what asks for the project itself.
+	harmless = lazy(`^(?:--?(?:r|requirement|c|constraint|require-hashes|only-binary|prefer-binary)(?:[ =]+\S+)?|(?:(?:-e|--editable)[ =])?\s*\.(?:\[[\w, -]*\])?)$`)
+	// separators are the same to a Python package index.
+	separators = lazy(`[-_.]+`)
+)
 
-// separators are the same to a Python package index.
-var separators = lazy(`[-_.]+`)
-
+// readRequirements reads a file of pip's, of which a line that ends in a backslash goes on in the next.
 func readRequirements(b []byte) (manifest, error) {
 	m := manifest{requires: map[string]dependency{}, other: map[string]foundLine{}}
-	n, start := 0, 0
-	pending := ""
-	for line := range strings.SplitSeq(string(b), "\n") {
-		n++
-		if pending == "" {
-			start = n
-		}
-		line = strings.TrimRight(line, "\r")
-		if rest, ok := strings.CutSuffix(line, `\`); ok {
-			pending += rest + " "
+	whole := ""
+	for i, line := range strings.Split(string(b)+"\n", "\n") {
+		whole += strings.TrimRight(line, "\r")
+		if rest, more := strings.CutSuffix(whole, `\`); more {
+			whole = rest + " "
 			continue
 		}
-		text := pending + line
-		pending = ""
-		if at := strings.Index(" "+text, " #"); at >= 0 {
-			text = text[:at]
-		}
-		if text = strings.TrimSpace(text); text != "" {
-			if err := m.addRequirement(text, start); err != nil {
-				return m, err
-			}
+		text, _, _ := strings.Cut(" "+whole, " #")
+		text, whole = strings.TrimSpace(text), ""
+		spec, _, _ := strings.Cut(text, ";")
+		spec, _, _ = strings.Cut(spec, " --")
+		spec = strings.TrimSpace(spec)
+		got := requirement().FindStringSubmatch(spec)
+		switch {
+		case text == "" || harmless().MatchString(text):
+		case got != nil:
+			m.requires[strings.ToLower(separators().ReplaceAllString(got[1], "-"))] = dependency{strings.TrimLeft(got[2], "= "), i + 1}
+		case elsewhere().MatchString(spec):
+			m.other[text] = foundLine{"dependency_source", "installs code that does not come from the registry: " + text, i + 1}
+		default:
+			return m, fmt.Errorf("line %d: %q is not a package", i+1, text)
 		}
 	}
 	return m, nil
-}
-
-// ownProject is how a requirements file asks for the project that it is in.
-var ownProject = lazy(`^(?:(?:-e|--editable)[ =])?\s*\.(?:\[[\w, -]*\])?$`)
-
-// addRequirement reads one line of a requirements file.
-func (m manifest) addRequirement(text string, line int) error {
-	other := foundLine{"dependency_source", "installs code that does not come from the registry: " + text, line}
-	if ownProject().MatchString(text) {
-		return nil
-	}
-	if strings.HasPrefix(text, "-") {
-		flag := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '=' })[0]
-		if !slices.Contains([]string{"-r", "--requirement", "-c", "--constraint", "--require-hashes", "--only-binary", "--prefer-binary"}, flag) {
-			m.other[text] = other
-		}
-		return nil
-	}
-	spec, _, _ := strings.Cut(text, ";")
-	words := strings.SplitN(strings.TrimSpace(spec), " --", 2)
-	got := requirement().FindStringSubmatch(strings.TrimSpace(words[0]))
-	switch {
-	case got == nil && (strings.Contains(text, "://") || strings.HasPrefix(text, ".") || strings.Contains(text, "/")):
-		m.other[text] = other
-		return nil
-	case got == nil:
-		return fmt.Errorf("line %d: %q is not a package", line, text)
-	case strings.HasPrefix(got[2], "@"):
-		m.other[text] = other
-	}
-	name := strings.ToLower(separators().ReplaceAllString(got[1], "-"))
-	m.requires[name] = dependency{strings.TrimLeft(got[2], "= "), line}
-	return nil
 }

@@ -62,11 +62,10 @@ type Options struct {
 
 // Verdict is what all rules say about one change.
 type Verdict struct {
-	Findings  []policy.Finding      `json:"findings,omitempty"` // in the order of the rules, then of the paths
-	Hard      int                   `json:"hard"`
-	Soft      int                   `json:"soft"`
-	Ways      map[string]policy.How `json:"ways"`       // of each path: judged by its syntax tree, or by its text
-	RulesHash string                `json:"rules_hash"` // SHA-256 in hex of every rule, threshold and the policy
+	Findings  []policy.Finding `json:"findings,omitempty"` // in the order of the rules, then of the paths
+	Hard      int              `json:"hard"`
+	Soft      int              `json:"soft"`
+	RulesHash string           `json:"rules_hash"` // SHA-256 in hex of every rule, threshold and the policy
 }
 
 // Refused reports whether a finding sends the change back or to a person.
@@ -135,11 +134,8 @@ func writtenPaths(c *change) []policy.Finding {
 func judgeFiles(files []File, p Options, rules []step) Verdict {
 	c := &change{policy: p}
 	c.files = slices.SortedStableFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	v := Verdict{Ways: map[string]policy.How{}, RulesHash: RulesHash(p)}
+	v := Verdict{RulesHash: RulesHash(p)}
 	v.addFindings(runGuardedRule("read", "", func() []policy.Finding { c.readFiles(); return nil }))
-	for _, d := range c.deltas {
-		v.Ways[d.Path] = d.how()
-	}
 	for _, s := range rules {
 		if s.whole != nil {
 			v.addFindings(runGuardedRule(s.name, "", func() []policy.Finding { return s.whole(c) }))

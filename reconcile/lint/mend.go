@@ -3,8 +3,6 @@ package lint
 import (
 	"bytes"
 	"cmp"
-	"go/scanner"
-	"go/token"
 	"maps"
 	"path"
 	"slices"
@@ -93,101 +91,41 @@ func MendNames(files []File) ([]File, []Mended) {
 			continue
 		}
 		for _, from := range slices.Sorted(maps.Keys(done)) {
-			did = append(did, Mended{Path: f.Path, From: from, To: done[from].to, Count: done[from].n})
+			did = append(did, Mended{Path: f.Path, From: from, To: repairText(from), Count: done[from]})
 		}
 	}
 	slices.SortStableFunc(did, func(a, b Mended) int { return cmp.Compare(a.Path, b.Path) })
 	return out, did
 }
 
-// swaps are what a file's names are written as instead, and how often.
-type swaps map[string]swap
-
-type swap struct {
-	to string
-	n  int
-}
-
-func (s swaps) addSwap(from, to string) { s[from] = swap{to, s[from].n + 1} }
-
-// mendFile repairs one file, but for the names there were before. No swaps mean that
-// there is no safe repair, or none to make, and the bytes are the same.
-func mendFile(p string, b []byte, old map[string]bool) ([]byte, swaps) {
-	switch strings.ToLower(path.Ext(p)) {
-	case ".go":
-		return mendGo(b)
-	case ".json", ".yaml", ".yml", ".toml", ".md", ".markdown":
-		return mendKeys(p, b, old)
-	}
-	return b, nil
-}
-
-// mendGo replaces the characters the scanner calls illegal.
-func mendGo(b []byte) ([]byte, swaps) {
-	at, _ := findIllegal(b)
-	var out []byte
-	last, done := 0, swaps{}
-	for _, i := range at {
-		r, n := utf8.DecodeRune(b[i:])
-		to, ok := repairs()[r]
-		if !ok || i < last {
-			return b, nil
-		}
-		out = append(append(out, b[last:i]...), to...)
-		last = i + n
-		done.addSwap(string(r), to)
-	}
-	out = append(out, b[last:]...)
-	if _, errs := findIllegal(out); errs > 0 {
-		return b, nil
-	}
-	return out, done
-}
-
-// findIllegal returns where Go's scanner meets a character of no token, and how many
-// errors it has in all.
-func findIllegal(b []byte) (at []int, errs int) {
-	var s scanner.Scanner
-	file := token.NewFileSet().AddFile("", -1, len(b))
-	s.Init(file, b, func(token.Position, string) { errs++ }, 0)
-	for {
-		pos, tok, _ := s.Scan()
-		if tok == token.EOF {
-			return at, errs
-		}
-		if tok == token.ILLEGAL {
-			at = append(at, file.Offset(pos))
-		}
-	}
-}
-
-// mendKeys replaces names one by one, each on its own line. The file must have the
-// same names afterwards in the same lines, but for how they are written: what
-// begins like a sign of YAML's would be none.
-func mendKeys(p string, b []byte, old map[string]bool) ([]byte, swaps) {
+// mendFile repairs one file, but for the names there were before, and counts what it wrote
+// otherwise. The file must have the same names afterwards in the same lines, but for how they
+// are written: what begins like a sign of YAML's would be none.
+func mendFile(p string, b []byte, old map[string]bool) ([]byte, map[string]int) {
+	inGo := strings.EqualFold(path.Ext(p), ".go")
 	names := namesIn(p, b)
-	lines := bytes.SplitAfter(b, []byte("\n"))
-	has, done := map[string]string{}, swaps{} // what a name is now, and was
+	has, done := map[string]string{}, map[string]int{} // what a name is now, and was
 	for _, n := range names {
 		has[n.text] = n.text
 	}
+	var out []byte
+	last := 0
 	for i, n := range names {
 		to := repairText(n.text)
-		if to == n.text || old[n.text] {
+		if to == n.text || old[n.text] || inGo && utf8.RuneCountInString(n.text) > 1 {
 			continue
 		}
-		fixed, ok := repairName(n.text)
-		line := lines[n.line-1]
-		was, taken := has[fixed]
-		if !ok || taken && was != n.text || bytes.Count(line, []byte(n.text)) != 1 || strings.ContainsAny(fixed, "\"':#=[]{}\\\n") {
+		was, taken := has[to]
+		if n.at < last || !bytes.HasPrefix(b[n.at:], []byte(n.text)) || !inGo && (to == "" || taken && was != n.text || strings.ContainsAny(to, "\"':#=[]{}\\\n")) {
 			return b, nil
 		}
-		has[fixed] = n.text
-		lines[n.line-1] = bytes.Replace(line, []byte(n.text), []byte(fixed), 1)
-		names[i].text = fixed
-		done.addSwap(n.text, fixed)
+		out = append(append(out, b[last:n.at]...), to...)
+		last, has[to], names[i].text = n.at+len(n.text), n.text, to
+		done[n.text]++
 	}
-	if out := bytes.Join(lines, nil); slices.Equal(namesIn(p, out), names) {
+	out = append(out, b[last:]...)
+	_, errs := scanGo(out)
+	if inGo && errs == 0 || !inGo && slices.EqualFunc(namesIn(p, out), names, func(a, b foundName) bool { return a.text == b.text && a.line == b.line }) {
 		return out, done
 	}
 	return b, nil

@@ -146,16 +146,17 @@ func namesBefore(files []File) map[string]bool {
 
 // foundName is one name in a file.
 type foundName struct {
-	text string
-	line int
-	how  policy.How
+	text     string
+	at, line int
+	how      policy.How
 }
 
 // namesIn finds the names of a file: those of a language it knows.
 func namesIn(p string, b []byte) []foundName {
 	switch strings.ToLower(path.Ext(p)) {
 	case ".go":
-		return goNames(b)
+		names, _ := scanGo(b)
+		return names
 	case ".json":
 		return jsonNames(b)
 	case ".yaml", ".yml":
@@ -167,26 +168,24 @@ func namesIn(p string, b []byte) []foundName {
 		if !ok || err != nil {
 			return nil
 		}
-		return keyNames(append([]byte("\n"), front...), yamlKey()) // each in its line of the file
+		return keyNames(b[:bytes.Index(b, front)+len(front)], yamlKey())
 	}
 	return nil
 }
 
-// goNames finds the identifiers of a Go file, and the characters of no token: what
-// was typed in place of a sign of the language.
-func goNames(b []byte) []foundName {
-	var out []foundName
+// scanGo finds the identifiers of a Go file, and the characters of no token: what was typed
+// in place of a sign of the language. errs is how many errors the scanner has.
+func scanGo(b []byte) (out []foundName, errs int) {
 	var s scanner.Scanner
-	fset := token.NewFileSet()
-	file := fset.AddFile("", fset.Base(), len(b))
-	s.Init(file, b, func(token.Position, string) {}, 0)
+	file := token.NewFileSet().AddFile("", -1, len(b))
+	s.Init(file, b, func(token.Position, string) { errs++ }, 0)
 	for {
 		pos, tok, lit := s.Scan()
 		switch tok {
 		case token.EOF:
-			return out
+			return out, errs
 		case token.IDENT, token.ILLEGAL:
-			out = append(out, foundName{lit, file.Line(pos), policy.BySyntax})
+			out = append(out, foundName{lit, file.Offset(pos), file.Line(pos), policy.BySyntax})
 		}
 	}
 }
@@ -204,7 +203,7 @@ func jsonNames(b []byte) []foundName {
 		for _, m := range n.Members {
 			if n.Kind == '{' {
 				line, at = line+bytes.Count(b[at:m.From], []byte("\n")), m.From
-				out = append(out, foundName{m.Name, line, policy.BySyntax})
+				out = append(out, foundName{m.Name, m.From + 1, line, policy.BySyntax})
 			}
 			walk(m.Value)
 		}
@@ -222,17 +221,21 @@ var (
 // for a key too, which does no harm: prose rarely mixes alphabets in a word.
 func keyNames(b []byte, key *regexp.Regexp) []foundName {
 	var out []foundName
-	for i, line := range bytes.Split(b, []byte("\n")) {
-		m := key.FindSubmatch(bytes.TrimRight(line, "\r"))
-		if m == nil || bytes.Count(bytes.Join(m[1:], nil), []byte(" ")) > 3 {
-			continue // a sentence before a colon
+	from, i := 0, 0
+	for line := range bytes.Lines(b) {
+		i++
+		m := key.FindSubmatchIndex(bytes.TrimRight(line, "\r\n"))
+		for g := 2; g < len(m); g += 2 {
+			if m[g] < 0 || bytes.Count(line[m[g]:m[g+1]], []byte(" ")) > 3 {
+				continue // a sentence before a colon
+			}
+			name := string(line[m[g]:m[g+1]])
+			out = append(out, foundName{name, from + m[g], i, policy.ByText})
+			if rest := bytes.TrimLeft(line[m[1]:], " \t=\"'"); name == "id" {
+				out = append(out, foundName{string(bytes.TrimRight(rest, " \t\r\n\"'")), from + len(line) - len(rest), i, policy.ByText})
+			}
 		}
-		name := string(bytes.Join(m[1:], nil))
-		out = append(out, foundName{name, i + 1, policy.ByText})
-		if name == "id" {
-			value := strings.Trim(string(line[len(m[0]):]), " \t\r=\"'")
-			out = append(out, foundName{value, i + 1, policy.ByText})
-		}
+		from += len(line)
 	}
 	return out
 }
