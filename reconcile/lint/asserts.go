@@ -34,33 +34,24 @@ func (a asserter) knownAssertion(name string) string {
 	return ""
 }
 
-// setups are the calls of a function that make files or an environment for it, in order.
-type setups []*ast.AssignStmt
-
 var setupCall = lazy(`^(?:os|ioutil)\.(?:Mkdir\w*|CreateTemp|TempDir|TempFile|WriteFile|Getwd|Chdir|Setenv|Unsetenv|Remove(?:All)?)$`)
 
-func setupsOf(f *ast.FuncDecl) (out setups) {
+// setupBefore returns the function of Go's that makes files, or an environment, and whose error
+// a condition of f compares; the package, if it is ioutil; "" for any other condition.
+func setupBefore(f *ast.FuncDecl, text string, at token.Pos) string {
+	name, ok := strings.CutSuffix(text[strings.LastIndexByte(text, ';')+1:], " == nil")
+	call := ""
 	ast.Inspect(f, func(n ast.Node) bool {
-		if s, ok := n.(*ast.AssignStmt); ok && len(s.Rhs) == 1 && dottedName(s.Lhs[len(s.Lhs)-1]) != "" {
-			out = append(out, s)
+		if s, is := n.(*ast.AssignStmt); ok && is && s.Pos() < at && len(s.Rhs) == 1 && dottedName(s.Lhs[len(s.Lhs)-1]) == strings.TrimSpace(name) {
+			call = calleeName(s.Rhs[0])
 		}
 		return true
 	})
-	return out
-}
-
-// setupBefore returns the call of those that gave the error which is compared, "" for any other.
-func (all setups) setupBefore(text string, at token.Pos) string {
-	name, ok := strings.CutSuffix(text[strings.LastIndexByte(text, ';')+1:], " == nil")
-	for _, s := range slices.Backward(all) {
-		if call := calleeName(s.Rhs[0]); ok && s.Pos() < at && dottedName(s.Lhs[len(s.Lhs)-1]) == strings.TrimSpace(name) {
-			if setupCall().MatchString(call) {
-				return call[strings.IndexByte(call, '.')+1:]
-			}
-			return ""
-		}
+	if !setupCall().MatchString(call) {
+		return ""
 	}
-	return ""
+	from, _, _ := strings.Cut(strings.TrimPrefix(call, "os."), ".")
+	return from
 }
 
 // findAsserters are the names in a function that assert, see [asserter].
@@ -183,69 +174,12 @@ func (a asserter) call(e ast.Expr, cond *condition) {
 		a.each(c, call, "")
 	case (strings.HasPrefix(name, "Expect") || strings.Contains(name, "….")) && fluent().MatchString(a.from.textOf(call)):
 		a.each(condition{text: a.from.textOf(call)}, call, "")
-	case at < 0 && len(call.Args) > 1 && slices.ContainsFunc(call.Args, isTester):
-		a.each(condition{text: name + " is called"}, call, name)
-	case slices.ContainsFunc(call.Args, isTester) && a.from.typeOf(call) != "":
-		a.each(condition{text: name[at+1:] + " is called"}, call, a.from.typeOf(call)+name[at:])
+	case (at >= 0 && a.from.imports[object] == "" || len(call.Args) > 1) && slices.ContainsFunc(call.Args, isTester):
+		a.each(condition{text: a.from.textOf(call.Fun) + " is called"}, call, name)
 	}
 	for _, arg := range call.Args {
 		a.walkExpressions(arg)
 	}
-}
-
-// typeOf returns the type of the variable whose method a call asks, where the file itself
-// declares the variable and the type, "" else.
-func (s side) typeOf(call *ast.CallExpr) string {
-	sel, _ := call.Fun.(*ast.SelectorExpr)
-	if sel == nil {
-		return ""
-	}
-	id, _ := sel.X.(*ast.Ident)
-	if id == nil || id.Obj == nil {
-		return ""
-	}
-	var of ast.Expr
-	value := func(at int, values []ast.Expr) {
-		if at < 0 || at >= len(values) {
-			return
-		}
-		e := values[at]
-		if address, ok := e.(*ast.UnaryExpr); ok && address.Op == token.AND {
-			e = address.X
-		}
-		if c, ok := e.(*ast.CompositeLit); ok {
-			of = c.Type
-		} else if call, ok := e.(*ast.CallExpr); ok && calleeName(call) == "new" && len(call.Args) == 1 {
-			of = call.Args[0]
-		}
-	}
-	switch decl := id.Obj.Decl.(type) {
-	case *ast.Field:
-		of = decl.Type
-	case *ast.ValueSpec:
-		if of = decl.Type; of == nil && len(decl.Names) == len(decl.Values) {
-			value(slices.IndexFunc(decl.Names, func(n *ast.Ident) bool { return n.Name == id.Name }), decl.Values)
-		}
-	case *ast.AssignStmt:
-		if len(decl.Lhs) == len(decl.Rhs) {
-			value(slices.IndexFunc(decl.Lhs, func(e ast.Expr) bool { return dottedName(e) == id.Name }), decl.Rhs)
-		}
-	}
-	if pointer, ok := of.(*ast.StarExpr); ok {
-		of = pointer.X
-	}
-	name, _ := of.(*ast.Ident)
-	if name == nil || name.Obj == nil {
-		return ""
-	}
-	kind, ok := name.Obj.Decl.(*ast.TypeSpec)
-	if !ok || !slices.ContainsFunc(s.tree.Decls, func(d ast.Decl) bool {
-		g, ok := d.(*ast.GenDecl)
-		return ok && slices.Contains(g.Specs, ast.Spec(kind)) // not one of a function's own
-	}) {
-		return ""
-	}
-	return name.Name
 }
 
 // fluent finds what assertions that are chains of calls have among them.

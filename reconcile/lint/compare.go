@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"go/build/constraint"
 	"maps"
 	"path"
 	"slices"
@@ -96,13 +95,6 @@ func (s *suite) keepReached() (used map[string]bool) {
 		}
 	}
 	s.checks = slices.DeleteFunc(s.checks, func(k check) bool { return !reached[k.in] })
-	asserts := map[[2]string]bool{} // the functions that assert something themselves, with their file
-	for _, k := range s.checks {
-		asserts[[2]string{k.in, k.path}] = asserts[[2]string{k.in, k.path}] || !k.weak && k.helper == ""
-	}
-	s.checks = slices.DeleteFunc(s.checks, func(k check) bool {
-		return strings.Contains(k.helper, ".") && !asserts[[2]string{path.Dir(k.path) + "/" + k.helper, k.path}]
-	})
 	for _, k := range s.checks {
 		t := s.tests[k.in]
 		t.strong += btoi(!k.weak)
@@ -140,7 +132,7 @@ func (j comparison) judgeTests() []policy.Finding {
 			}
 		case t.skips > old.skips:
 			tell("test_skipped", t.place, "the test %s is skipped", old.name)
-		case t.constraint != old.constraint && ordinaryBuild(t.constraint):
+		case t.constraint != old.constraint && holdsUsually(t.constraint):
 			tell("test_rewritten", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
 		case t.constraint != old.constraint && t.constraint != "" && old.test:
 			tell("test_skipped", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
@@ -398,7 +390,7 @@ func (j comparison) countWorth(n check) int {
 	key := path.Dir(n.path) + "/" + n.helper
 	t, known := j.now.tests[key]
 	if n.helper == "" || !known {
-		return btoi(!n.weak)
+		return btoi(!n.weak && !strings.Contains(n.helper, ".")) // what a method asserts is not known
 	}
 	if _, old := j.was.tests[key]; !old && t.strong > 0 {
 		return many
@@ -476,11 +468,4 @@ func (j comparison) unmatchedChecks() (gone, come []check) {
 		})
 	}
 	return gone, come
-}
-
-// ordinaryBuild reports a build constraint that holds on a common system without any
-// tag that a person would have to give.
-func ordinaryBuild(text string) bool {
-	expr, err := constraint.Parse(text)
-	return err == nil && holdsUsually(expr.Eval, nil)
 }

@@ -18,9 +18,9 @@ type check struct {
 	condition
 	place
 	in     string // the key of the function that asserts it
-	helper string // the function of the project that is asked, if one is; a method with its type
+	helper string // the function of the project that is asked, if one is, or the method
 	weak   bool   // it only says that something is not so, or is there
-	setup  string // the function of Go's that makes files, or an environment, and whose error it is about
+	setup  string // what made the files of the test, if the check is about its error, see [setupBefore]
 	asks   []string
 	words  map[string]bool
 }
@@ -125,9 +125,8 @@ func (s *suite) readTree(d *delta, from side) {
 		t.countTokens(f.decl)
 		s.tests[key] = t
 		s.own[d.dir+" "+f.name] = true
-		made := setupsOf(f.decl)
 		a := asserter{from: from, says: findAsserters(f.decl), each: func(c condition, n *ast.CallExpr, helper string) {
-			s.addCheck(check{condition: c, place: place{d.Path, from.lineOf(n)}, in: key, helper: helper, setup: made.setupBefore(c.text, n.Pos())}, strings.Join(argumentsOf(from, n), " "), from.imports)
+			s.addCheck(check{condition: c, place: place{d.Path, from.lineOf(n)}, in: key, helper: helper, setup: setupBefore(f.decl, c.text, n.Pos())}, strings.Join(argumentsOf(from, n), " "), from.imports)
 		}}
 		a.walkBlock(f.decl.Body.List, nil)
 	}

@@ -101,41 +101,17 @@ func (c *change) pairFunctions(d *delta) []pair {
 		own[f.name] = f
 	}
 	var out []pair
-	was, now := d.was.buildCondition(false), d.now.buildCondition(true)
-	usual := holdsUsually(now, nil) // else it stands for another only where a person asks for it
-	moved := sync.OnceValue(func() bool {
-		return holdsUsually(func(has func(string) bool) bool { return now(has) && !was(has) }, was)
-	})
+	lines, _ := d.now.buildLines()
+	usual := len(lines) != 1 || holdsUsually(lines[0]) // else it stands for another only where a person asks for it
+	moved := constraintOf(d.Path, d.was) != constraintOf(d.Path, d.now)
 	for _, f := range d.now.listFunctions() {
 		was, ok := own[f.name]
-		if old := c.goneFunctions(d)[f.name]; usual && old.decl != nil && (!ok || moved()) {
+		if old := c.goneFunctions(d)[f.name]; old.decl != nil && usual && (!ok || moved) {
 			was = old
 		}
 		out = append(out, pair{was, f})
 	}
 	return out
-}
-
-// buildCondition returns when a file is compiled, but for what its name says; it asks about every tag.
-// Only a line that the go command obeys may keep the file out. An older line of build tags, or
-// one of several lines, keeps out none that must be looked at: obeyed says which of the two
-// is asked.
-func (s side) buildCondition(obeyed bool) func(has func(string) bool) bool {
-	lines, older := s.buildLines()
-	switch {
-	case !obeyed:
-		lines = append(lines, older...)
-	case len(lines) > 1:
-		lines = nil
-	}
-	return func(has func(string) bool) bool {
-		is := true
-		for _, text := range lines {
-			expr, err := constraint.Parse(text)
-			is = (err == nil && expr.Eval(has) || err != nil && obeyed) && is
-		}
-		return is
-	}
 }
 
 // buildLines returns the build constraints that the go command reads, of which it obeys one
@@ -160,64 +136,24 @@ func (s side) buildLines() (lines, older []string) {
 	return lines, older
 }
 
-// maxTags is how many tags of a person are tried together. Where there are more, anything may
-// hold.
-const maxTags = 6
-
-// holdsUsually reports what holds on some common system, with cgo or without, for some version of
-// Go from 1.18 on, without any tag that a person would have to give. What another constraint
-// asks for may be given as well: its systems, and any of its tags together.
-func holdsUsually(holds, other func(has func(string) bool) bool) bool {
-	hosts, processors, tags := []string{"linux", "darwin", "windows", "freebsd"}, []string{"amd64", "arm64"}, map[string]int{}
-	if other != nil {
-		other(func(tag string) bool {
-			_, given := tags[tag]
-			switch minor, ok := strings.CutPrefix(tag, "go1."); {
-			case given || ok && versionOf(minor) < newestVersion || slices.Contains([]string{"gc", "cgo", "unix"}, tag):
-			case slices.Contains(goSystems(), tag):
-				hosts, processors = append(hosts, tag), append(processors, tag)
-			default:
-				tags[tag] = len(tags)
-			}
-			return false
-		})
+// holdsUsually reports a build constraint that holds on a common system, with cgo or without,
+// for some version of Go, without any tag that a person would have to give.
+func holdsUsually(text string) bool {
+	expr, err := constraint.Parse(text)
+	if err != nil {
+		return false
 	}
-	if len(tags) > maxTags {
-		return true
-	}
-	for given := range 1 << len(tags) {
-		for _, system := range hosts {
-			for _, processor := range processors {
-				for _, cgo := range []string{"cgo", ""} {
-					for newest := 18; newest < newestVersion; newest++ {
-						if holds(func(tag string) bool {
-							if at, ok := tags[tag]; ok {
-								return given>>at&1 == 1
-							}
-							if minor, ok := strings.CutPrefix(tag, "go1."); ok {
-								return versionOf(minor) <= newest
-							}
-							return slices.Contains([]string{system, processor, cgo, "gc"}, tag) || tag == "unix" && system != "windows"
-						}) {
-							return true
-						}
-					}
-				}
+	for _, system := range []string{"linux unix cgo", "linux unix", "darwin unix cgo", "windows cgo", "windows"} {
+		for newest := 24; newest < 60; newest++ { // what is in use, and what is not out yet
+			if expr.Eval(func(tag string) bool {
+				minor, err := strconv.Atoi(strings.TrimPrefix(tag, "go1."))
+				return err == nil && minor <= newest || slices.Contains(strings.Fields("amd64 arm64 gc "+system), tag)
+			}) {
+				return true
 			}
 		}
 	}
 	return false
-}
-
-// newestVersion is a version of Go, 1.60, that nothing asks for yet.
-const newestVersion = 60
-
-// versionOf returns the number of a version of Go, newestVersion where it is none.
-func versionOf(minor string) int {
-	if n, err := strconv.Atoi(minor); err == nil {
-		return n
-	}
-	return newestVersion
 }
 
 // goneFunctions holds the functions that the files of a folder had and do not have any more,
