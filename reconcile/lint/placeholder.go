@@ -101,7 +101,7 @@ func checkPlaceholders(_ *change, d *delta) []policy.Finding {
 			}
 		case marker().MatchString(l):
 			out = append(out, d.oneFinding("conflict_marker", policy.ByText, i+1, "has a merge conflict marker: "+short80(l))...)
-		case ellipsis().MatchString(l) && !allowedDots(d.ext, l, fenced):
+		case ellipsis().MatchString(l) && !d.allowsDots(i, l, fenced):
 			out = append(out, d.oneFinding("ellipsis_line", policy.ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", strings.TrimSpace(l)))...)
 		case (comment == nil || comment[i+1]) && p.re.MatchString(l):
 			if had--; had >= 0 {
@@ -127,17 +127,24 @@ func (s side) commentLines() map[int]bool {
 	return out
 }
 
-// allowedDots are the languages in which a line of dots means something: the end
-// of a YAML document, a body in Python, and samples in prose.
-func allowedDots(ext, line string, fenced bool) bool {
-	bare := strings.Trim(line, " \t.") == ""
-	switch ext {
+// allowsDots reports a line of dots that means something: the end of a YAML document, a body in Python, what a compiler
+// prints, samples in prose, and between two lines of a comment that stood there so, in a file that loses nothing.
+func (d *delta) allowsDots(i int, line string, fenced bool) bool {
+	bare, lines := strings.Trim(line, " \t.") == "", d.now.lines()
+	mark := strings.TrimRight(line, " .…")
+	if strings.TrimSpace(mark) != "" && i > 0 && i+1 < len(lines) && strings.HasPrefix(lines[i-1], mark) && strings.HasPrefix(lines[i+1], mark) {
+		stood := strings.Contains("\n"+string(d.Before), "\n"+strings.Join(lines[i-1:i+2], "\n")+"\n")
+		return stood && len(lines) >= len(d.was.lines())
+	}
+	switch d.ext {
 	case ".yaml", ".yml", ".py", ".pyi":
 		return bare
 	case ".md", ".mdx", ".markdown", ".txtar":
-		return fenced || ext == ".txtar"
+		return fenced || d.ext == ".txtar"
 	case ".rst":
 		return bare && strings.HasPrefix(line, " ") // in a block of code
+	case ".stderr", ".stdout":
+		return bare && d.test
 	}
 	return false
 }

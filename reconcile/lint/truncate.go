@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -135,10 +136,11 @@ func beginningOnly(c *change, d *delta) string {
 	if len(now) == 0 || len(now) >= len(was) || !bytes.HasPrefix(was, now) {
 		return ""
 	}
-	lost, block := bytes.Count(was[len(now):], []byte("\n"))-d.moved.lines, bytes.HasPrefix(was[len(now):], []byte("\n\n"))
+	lost, block, tail := bytes.Count(was[len(now):], []byte("\n"))-d.moved.lines, bytes.HasPrefix(was[len(now):], []byte("\n\n")), bytes.TrimLeft(was[len(now):], "\n")
 	text := slices.Contains(proseExts(), d.ext) && !strings.EqualFold(path.Base(d.Path), "CMakeLists.txt") || path.Base(d.Path) == "CODEOWNERS"
 	last := text && !bytes.Contains(bytes.TrimSpace(was[len(now):]), []byte("\n\n")) // one paragraph, however short the file is
-	block = block && bytes.HasSuffix(d.After, []byte("\n")) && lost < deletionLines && (last || 2*lost <= len(d.was.lines()))
+	top := len(tail) > 0 && !unicode.IsSpace(rune(tail[0])) && 100*lost <= deletionPercent*len(d.was.lines())
+	block = block && bytes.HasSuffix(d.After, []byte("\n")) && (top || lost < deletionLines && (last || 2*lost <= len(d.was.lines())))
 	ends := slices.ContainsFunc(c.deltas, func(o *delta) bool { // with the folder, or the file, that it is about
 		return wholeParse(d.ext) && o.After == nil && (bytes.Contains(was[len(now):], []byte(o.Path)) || o.dir != "." && bytes.Contains(was[len(now):], []byte(o.dir)))
 	})
@@ -229,7 +231,7 @@ func checkBraces(_ *change, d *delta) string {
 		return ""
 	}
 	now := countOpen(d.After)
-	if now <= 0 || d.Before != nil && countOpen(d.Before) != 0 || ended().Match(d.After) && countOpen(inertText().ReplaceAll(d.After, []byte("$1"))) <= 0 {
+	if now <= 0 || d.Before != nil && countOpen(d.Before) != 0 || isBundle(d.After) || ended().Match(d.After) && countOpen(inertText().ReplaceAll(d.After, []byte("$1"))) <= 0 {
 		return "" // brackets stand in strings too
 	}
 	return fmt.Sprintf("looks cut off: %d brackets are not closed", now)
@@ -239,6 +241,14 @@ func checkBraces(_ *change, d *delta) string {
 // what stands behind a backslash.
 var inertText = lazy("\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`|" +
 	`((?:[(,=:\[!&|?{};]|=>|\breturn)\s*|\n\s*)/(?:[^/*\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])*/|\\.`)
+
+// isBundle reports a file that a tool wrote in lines too long to read, and ended with a note of where its source is.
+func isBundle(src []byte) bool {
+	_, long := longLine(File{After: src}, Limits{}.Filled().LineBytes)
+	return long && sourceNote().Match(src)
+}
+
+var sourceNote = lazy(`\n//# sourceMappingURL=\S+\s*\z`)
 
 // ended finds the end of a file that closes what stands at the left.
 var ended = lazy(`(?m)^(?:\S.*)?[;})\]]\s*\z`)
