@@ -66,11 +66,11 @@ const maxFanOut = 100
 
 func invokeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "contract-role", Usage: "role of the agent in the chain, see the table below"},
+		&cli.StringFlag{Name: "contract-role", Usage: "role of the agent in the chain, see the table above"},
 		verb.ProfileFlag(),
 		&cli.StringFlag{Name: "participants", Usage: "add the persona `PROFILES` to the same session, separated by commas"},
 		verb.RoleFlag(),
-		&cli.StringFlag{Name: "mode", Usage: "fail unless the role has this mode, see the table below"},
+		&cli.StringFlag{Name: "mode", Usage: "fail unless the role has this mode, see the table above"},
 		verb.SurfaceFlag(""),
 		verb.EngagementFlag(),
 		verb.VoiceFlag(),
