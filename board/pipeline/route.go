@@ -109,71 +109,39 @@ const (
 	LaneSpeculative Lane = "speculative"
 )
 
-// The urgencies, from the least.
-const (
-	UrgencyLow      = "low"
-	UrgencyNormal   = "normal"
-	UrgencyHigh     = "high"
-	UrgencyCritical = "critical"
-)
-
-// class is what a source of changes means for the way they take; "" is ordinary.
-type class string
-
-const (
-	waiting     class = "waiting" // a person waits for it
-	urgent      class = "urgent"  // something is broken
-	background  class = "background"
-	speculative class = "speculative"
-)
-
-// sources are the sources of changes that are not ordinary. Nothing changes it.
-var sources = map[string]class{
-	"person":         waiting,
-	"test_failure":   urgent,
-	"runtime_health": urgent,
-	"backlog":        background,
-	"code_marks":     background,
-	"doc_staleness":  background,
-	"exploration":    background,
-	"architecture":   background,
-	"intent":         speculative,
-}
-
 // Signal is what asks for a change, as far as its way depends on it.
 type Signal struct {
 	Source     string // "person", "task", or one of board.Signals
-	Urgency    string // "" is normal
+	Priority   string // p0 to p3; "" is p2
 	Complexity Complexity
 	Files      int  // that it names or edits; 0 where it names none
 	CrossRepo  bool // it reaches into another repository
 }
 
-// laneRule is one row of the route table; the first that holds decides.
-type laneRule struct {
-	reason string
-	lane   Lane
-	holds  func(Signal, class) bool
-}
-
-// lanes is the route table. Nothing changes it.
-var lanes = []laneRule{
-	{"critical_urgency", LaneImmediate, func(s Signal, _ class) bool { return s.Urgency == UrgencyCritical }},
-	{"person_waiting", LaneImmediate, func(_ Signal, c class) bool { return c == waiting }},
-	{"high_urgency_immediate", LaneImmediate, func(s Signal, c class) bool { return s.Urgency == UrgencyHigh && c == urgent }},
-	{"cross_repo", LaneImmediate, func(s Signal, _ class) bool { return s.CrossRepo }},
-	{"speculative_source", LaneSpeculative, func(s Signal, c class) bool { return c == speculative && s.Urgency != UrgencyHigh }},
-	{"background_low_urgency", LaneBackground, func(s Signal, c class) bool { return c == background && s.Urgency == UrgencyLow }},
-	{"background_source", LaneBackground, func(s Signal, c class) bool { return c == background && !s.isLarge() }},
-	{"complex_task", LaneComplex, func(s Signal, _ class) bool { return s.isLarge() }},
-	{"multi_file", LaneComplex, func(s Signal, _ class) bool { return s.Files >= 3 && s.Complexity != Trivial && s.Complexity != Simple }},
-	{"standard", LaneStandard, func(Signal, class) bool { return true }},
-}
-
-func (s Signal) isLarge() bool { return s.Complexity == Complicated || s.Complexity == Architectural }
-
-// LaneFor is the way a change takes and the row that said so.
+// LaneFor is the way a change takes and why; the first case that holds decides.
 func LaneFor(s Signal) (lane Lane, reason string) {
-	i := slices.IndexFunc(lanes, func(r laneRule) bool { return r.holds(s, sources[s.Source]) })
-	return lanes[i].lane, lanes[i].reason // the last row always holds
+	broken := slices.Contains([]string{"test_failure", "runtime_health"}, s.Source)
+	canWait := slices.Contains([]string{"backlog", "code_marks", "doc_staleness", "exploration", "architecture"}, s.Source)
+	large := s.Complexity == Complicated || s.Complexity == Architectural
+	switch {
+	case s.Priority == "p0":
+		return LaneImmediate, "critical_urgency"
+	case s.Source == "person":
+		return LaneImmediate, "person_waiting"
+	case s.Priority == "p1" && broken:
+		return LaneImmediate, "high_urgency_immediate"
+	case s.CrossRepo:
+		return LaneImmediate, "cross_repo"
+	case s.Source == "intent" && s.Priority != "p1":
+		return LaneSpeculative, "speculative_source"
+	case canWait && s.Priority == "p3":
+		return LaneBackground, "background_low_urgency"
+	case canWait && !large:
+		return LaneBackground, "background_source"
+	case large:
+		return LaneComplex, "complex_task"
+	case s.Files >= 3 && s.Complexity == Moderate:
+		return LaneComplex, "multi_file"
+	}
+	return LaneStandard, "standard"
 }

@@ -32,8 +32,8 @@ type Project struct {
 	// Commands are the project's own, [pipeline] validate; Verify are those that
 	// only what passed the others is held to, Accept the task's. All are a person's words.
 	Commands, Verify, Accept [][]string
-	// Graph is who imports whom with the change in it; nil when nobody knows, and
-	// then all of a module is checked.
+	// Graph is who imports whom with the change in it. Where it has problems, all of a
+	// module is checked.
 	Graph *Graph
 	// Build is what go builds for where the commands run; nil when nobody knows, and
 	// then every Go file counts.

@@ -72,11 +72,11 @@ func TestGoChecks(t *testing.T) {
 		{name: "the top", paths: []string{"main.go"}, graph: graph, want: commands("."), noTests: true},
 		{name: "a text at the top belongs to the package there", paths: []string{"README.md"}, graph: graph, want: commands("."), noTests: true},
 		{name: "go.mod", paths: []string{"go.mod"}, graph: graph, want: commands("./...")},
-		{name: "nobody knows who imports it", paths: []string{"a/a.go"}, want: commands("./...")},
+		{name: "nobody knows who imports it", paths: []string{"a/a.go"}, graph: &Graph{problems: []string{"x.go is no Go"}}, want: commands("./...")},
 		{name: "a module below", paths: []string{"tool/x/x.go"}, graph: graph, want: in("tool", "./x"), noTests: true},
 		{name: "two modules", paths: []string{"tool/t.go", "c/c.go"}, graph: graph, want: append(commands("./c"), in("tool", ".")...)},
 		{name: "another module imports it", paths: []string{"d/d.go"}, graph: graph, want: append(commands("./d"), in("tool", ".")...), noTests: true},
-		{name: "a package that is gone", paths: []string{"a/a.go", "a/a_test.go"}, gone: []string{"a/a.go", "a/a_test.go"}, graph: graph, want: commands(". ./b ./c")},
+		{name: "a package that is gone", paths: []string{"a/a.go", "a/a_test.go"}, gone: []string{"a/a.go", "a/a_test.go"}, want: commands(". ./b ./c")},
 		{name: "a module in a hidden folder", paths: []string{".tools/go.mod"}, graph: graph, want: in(".tools", "./..."), noTests: true},
 		{name: "no Go there", paths: []string{"docs/a.md"}, graph: graph},
 		{name: "no Go there, by go.mod", paths: []string{"docs/go.mod"}, graph: graph},
@@ -85,6 +85,12 @@ func TestGoChecks(t *testing.T) {
 		files := repository()
 		for _, p := range tt.gone {
 			delete(files, p)
+		}
+		if tt.graph == nil {
+			var err error
+			if tt.graph, err = ReadGraph(files); err != nil {
+				t.Fatal(err)
+			}
 		}
 		checks, findings := Checks(edits(tt.paths...), Project{Files: files, Graph: tt.graph, Build: plan9()})
 		var got []string

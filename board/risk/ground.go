@@ -324,9 +324,9 @@ func (g *Ground) Refusing(all []policy.Finding) []policy.Finding {
 // changes nothing outside of it is background work where it is of low priority.
 func Lane(root string, t board.Task) (lane pipeline.Lane, why string, complexity pipeline.Complexity) {
 	complexity = pipeline.ComplexityOf(t.Title, t.Paths)
-	s := pipeline.Signal{Source: cmp.Or(t.Signal, "task"), Urgency: urgencyOf(t.Priority), Complexity: complexity, Files: len(t.Paths)}
+	s := pipeline.Signal{Source: cmp.Or(t.Signal, "task"), Priority: t.Priority, Complexity: complexity, Files: len(t.Paths)}
 	outside := func(glob string) bool { return glob != root && !strings.HasPrefix(glob, root+"/") }
-	if s.Urgency == pipeline.UrgencyLow && t.Signal == "" && !slices.ContainsFunc(t.Paths, outside) {
+	if t.Priority == "p3" && t.Signal == "" && !slices.ContainsFunc(t.Paths, outside) {
 		s.Source = "backlog"
 	}
 	lane, why = pipeline.LaneFor(s)
@@ -349,17 +349,4 @@ func Reservation(law config.Config, t board.Task, left int64) int64 {
 		return 0
 	}
 	return min(int64(Limits(law, t).MaxCost), left)
-}
-
-// urgencyOf is what a task's priority means for the way its work takes.
-func urgencyOf(priority string) string {
-	switch priority {
-	case "p0":
-		return pipeline.UrgencyCritical
-	case "p1":
-		return pipeline.UrgencyHigh
-	case "p3":
-		return pipeline.UrgencyLow
-	}
-	return pipeline.UrgencyNormal
 }
