@@ -130,7 +130,7 @@ func runChange(ctx context.Context, ch *change) work {
 		ctx, done = withStop(ctx, d.repo, ch.op.ID)
 		defer done()
 		d.say(fmt.Sprintf("%s: %s", c.task.ID, ch.op.ID))
-		w := pipeline.World{Run: d.Run, Now: d.Now, Work: ch.doPhase, Keep: ch.keepRecord, Tidy: secrets.RedactText}
+		w := pipeline.World{Run: d.Run, Now: d.Now, Work: ch.doPhase, Keep: ch.keepRecord}
 		ch.op = pipeline.Run(ctx, w, l, ch.op) // whose refs move with the task's result
 	}
 	if err != nil {
@@ -280,7 +280,7 @@ func (l opLog) isProposed() bool {
 // ended meanwhile. Its records are again those before apply moved anything.
 func (l opLog) asRescinded(run string, now time.Time, why string) opLog {
 	before, _ := l.splitOps()
-	end, err := pipeline.End(before[len(before)-1], run, now, pipeline.Abandoned, string(secrets.Redact([]byte(why))))
+	end, err := pipeline.End(before[len(before)-1], run, now, pipeline.Abandoned, why)
 	if err != nil {
 		panic("unreachable: " + err.Error()) // an op in apply can be abandoned at any moment
 	}

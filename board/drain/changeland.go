@@ -168,7 +168,7 @@ func (l opLog) isLanding() bool {
 // asWaiting is l where its op was to land and waits after all: none of it is recorded yet.
 func (l opLog) asWaiting(run string, limits pipeline.Limits, h pipeline.Held, why string) opLog {
 	at := slices.IndexFunc(l.ops, func(o pipeline.Op) bool { return o.Phase == pipeline.Verify })
-	wait, err := pipeline.Wait(l.ops[at], run, l.ops[at].At, limits, h, string(secrets.Redact([]byte(why))))
+	wait, err := pipeline.Wait(l.ops[at], run, l.ops[at].At, limits, h, why)
 	if err != nil {
 		panic("unreachable: " + err.Error()) // an op in verify can wait at the moment it came there
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // sweepClaims takes back what dead drains held. A task whose lease expired, or whose run was killed
@@ -192,7 +191,7 @@ func (rec recorder) tellOp(p *draft, c *claim, w work) {
 	}
 	s, err := rec.unrecordedOp(c.op, string(c.task.ID), string(c.base), "")
 	p.fail(err)
-	end, err := pipeline.End(s.Op(), rec.log.id, rec.log.now(), pipeline.Abandoned, string(secrets.Redact([]byte(w.reason))))
+	end, err := pipeline.End(s.Op(), rec.log.id, rec.log.now(), pipeline.Abandoned, w.reason)
 	p.fail(err)
 	p.recordOps(s.Op(), end)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/lint"
 	"github.com/odd-cli/odd/reconcile/policy"
-	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Edit is one file that a change writes or deletes, with its bytes on both sides.
@@ -80,22 +79,14 @@ func (c Candidate) Mend() Candidate {
 // formatMended lists the corrections, "FILE: FROM is TO, N times", as many as fit a fact,
 // without control characters.
 func formatMended(did []lint.Mended) string {
-	out := ""
+	lines := make([]string, len(did))
 	for i, m := range did {
-		line := secrets.RedactText(fmt.Sprintf("%s: %+q is %+q", okf.Visible(m.Path), m.From, m.To))
+		lines[i] = fmt.Sprintf("%s: %+q is %+q", okf.Visible(m.Path), m.From, m.To)
 		if m.Count > 1 {
-			line += fmt.Sprintf(", %d times", m.Count)
+			lines[i] += fmt.Sprintf(", %d times", m.Count)
 		}
-		if i > 0 {
-			line = "; " + line
-		}
-		left := fmt.Sprintf("; and %d more", len(did)-i)
-		if len(out)+len(line)+len(left) > maxFact {
-			return strings.TrimPrefix(out+left, "; and ")
-		}
-		out += line
 	}
-	return out
+	return clipText(strings.Join(lines, "; "), maxFact)
 }
 
 // Gate is the candidate's files as the iron gate judges them.

@@ -319,7 +319,7 @@ func allOwn(matches [][]string, own string) bool {
 	return own != "" && !slices.ContainsFunc(matches, func(m []string) bool { return m[1] != own && !strings.HasPrefix(m[1], own+"/") })
 }
 
-func clipID(s string) string { return clipText(s, maxID, nil) }
+func clipID(s string) string { return clipText(s, maxID) }
 
 // plainOutput replaces the events of go test -json by the lines they carry.
 func plainOutput(output []byte) []byte {

@@ -246,41 +246,26 @@ func (c *stepCheck) checkMark(o Op, s Step) {
 	}
 }
 
-// hashVersion1 is the hash of the op after a version-1 record that follows prev.
+// hashVersion1 is the hash of the op after a version-1 record that follows prev: of the members
+// of its data, and of what it makes of the op.
 func (o Op) hashVersion1(r event.Record, prev string) string {
-	d := r.Op()
-	var moved []any
+	type effect struct {
+		New string `json:"new,omitempty"`
+		Old string `json:"old,omitempty"`
+		Ref string `json:"ref,omitempty"`
+	}
+	var moved []effect
 	for _, e := range o.Moved {
-		moved = append(moved, hashedEffect(e))
+		moved = append(moved, effect{e.New, e.Old, e.Ref})
 	}
-	all := map[string]any{
+	d, all := r.Op(), map[string]any{}
+	d.Hash, d.ID, d.V = "", "", 0
+	b, _ := json.Marshal(d)
+	_ = json.Unmarshal(b, &all)
+	maps.Copy(all, map[string]any{
 		"began": formatTime(o.Began), "by": r.Run, "came_from": o.From, "entered": formatTime(o.Entered), "facts": o.facts, "is": o.Phase, "moved": moved, "n": o.N, "op": o.ID,
-		"pending": hashedEffect(o.pending), "prev": prev, "repairs": o.Repairs, "run": o.Run, "spent_in_all": o.Spent, "task": o.Task, "tries": o.Tries,
-	}
-	setTexts(all, map[string]string{
-		"at": d.At, "clock": d.Clock, "mark": d.Mark, "new": d.New, "note": d.Note, "old": d.Old, "op_until": d.OpUntil, "reason": d.Reason, "ref": d.Ref, "to": d.To, "until": d.Until,
+		"pending": effect{o.pending.New, o.pending.Old, o.pending.Ref}, "prev": prev, "repairs": o.Repairs, "run": o.Run, "spent_in_all": o.Spent, "task": o.Task, "tries": o.Tries,
 	})
-	if len(d.Set) > 0 {
-		all["set"] = d.Set
-	}
-	if d.Spent != 0 {
-		all["spent_micro_usd"] = d.Spent
-	}
-	b, _ := json.Marshal(all) // strings, integers and maps of strings; it sorts the keys
+	b, _ = json.Marshal(all) // strings, integers and maps of strings; it sorts the keys
 	return hexSum(b)
-}
-
-func hashedEffect(e Effect) map[string]any {
-	out := map[string]any{}
-	setTexts(out, map[string]string{"new": e.New, "old": e.Old, "ref": e.Ref})
-	return out
-}
-
-// setTexts sets the members that are not empty.
-func setTexts(all map[string]any, texts map[string]string) {
-	for key, text := range texts {
-		if text != "" {
-			all[key] = text
-		}
-	}
 }

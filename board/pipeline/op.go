@@ -183,7 +183,8 @@ func (o Op) Live(doing string) []byte {
 	if o.Ended() {
 		doing = ""
 	}
-	return jsonLine(Beat{Run: o.last.By, Op: o.ID, Task: o.Task, Phase: o.Phase, Began: o.Began, At: o.At, Until: o.Until, Tries: o.Tries, Spent: o.Spent, Doing: doing})
+	b, _ := json.Marshal(Beat{Run: o.last.By, Op: o.ID, Task: o.Task, Phase: o.Phase, Began: o.Began, At: o.At, Until: o.Until, Tries: o.Tries, Spent: o.Spent, Doing: doing}) // texts and integers
+	return append(b, '\n')
 }
 
 // Beats reads the beats of a Live file. What does not read is passed over: the file is

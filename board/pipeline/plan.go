@@ -50,27 +50,22 @@ func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 
 func (p ChangePlan) check(targets []string) Unusable {
 	var u Unusable
-	place := map[string]int{}
-	for i, c := range p.Changes {
+	var before []string
+	for _, c := range p.Changes {
 		for _, f := range policy.CheckPath(c.Path) {
 			u = append(u, Fault{f.Code, c.Path, f.Text, f.Fix})
 		}
-		if _, twice := place[c.Path]; twice {
+		if slices.Contains(before, c.Path) {
 			u = append(u, Fault{"plan_path_twice", c.Path, "is in the plan twice", "merge the two entries"})
-			continue
 		}
-		place[c.Path] = i
-	}
-	for i, c := range p.Changes {
 		for _, d := range c.After {
-			if j, known := place[d]; !known {
-				u = append(u, Fault{"plan_dangling", c.Path, fmt.Sprintf("depends on %q, which is not in the plan", d), "name a file of the plan, or leave the dependency out"})
-			} else if j >= i { // also where they wait for each other
-				u = append(u, Fault{"plan_order", c.Path, fmt.Sprintf("depends on %q, which does not come before it", d), "move it behind that"})
+			if !slices.Contains(before, d) {
+				u = append(u, Fault{"plan_order", c.Path, fmt.Sprintf("depends on %q, which no entry before it changes", d), "move it behind that, or leave the dependency out"})
 			}
 		}
+		before = append(before, c.Path)
 	}
-	if !slices.ContainsFunc(p.Changes, func(c PlannedChange) bool { return policy.MatchAnyGlob(expandFolders(targets), c.Path) }) {
+	if !slices.ContainsFunc(before, func(path string) bool { return policy.MatchAnyGlob(expandFolders(targets), path) }) {
 		u = append(u, Fault{"plan_no_overlap", "", "changes none of the task's files: " + strings.Join(targets, ", "), "plan the change that the task asks for"})
 	}
 	return u

@@ -3,9 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -30,8 +28,7 @@ const (
 // it is what a model said.
 type Evidence struct {
 	Files  []Edit
-	Base   []string            // every path at the base
-	Graph  *Graph              // of the base; nil where it was not read, and then rules fail
+	Graph  *Graph              // of the base; where it has problems, rules fail
 	Bundle string              // the folder of the bundle, whose files are no change's to make
 	Atoms  map[string][]string // of a changed path, the atoms that name it
 	GoMod  []byte              // go.mod at the top of the base
@@ -178,35 +175,10 @@ func dependencyFile(p string) bool {
 	return slices.Contains(names, base) || policy.MatchAnyGlob([]string{"requirements*.txt", "constraints*.txt", "*.gemspec", "*.csproj", "dockerfile.*"}, base)
 }
 
-// ReadBase reads what a profile needs of the tree that a change is made on: the paths
-// of all its files, who imports whom, and the go.mod at the top.
-func ReadBase(f fs.FS) (e Evidence, err error) {
-	err = fs.WalkDir(f, ".", func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			e.Base = append(e.Base, p)
-		}
-		return err
-	})
-	if err != nil {
-		return e, err
-	}
-	if e.Graph, err = ReadGraph(f); err != nil {
-		return e, err
-	}
-	if e.GoMod, err = fs.ReadFile(f, "go.mod"); errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return e, err
-}
-
 // addReach adds what depends on the change, and how well tests cover it.
 func (p *Profile) addReach(f Evidence) {
-	g := f.Graph
-	if g == nil {
-		g = &Graph{problems: []string{"the import graph was not read"}}
-	}
-	p.graphTrouble = g.Problems()
-	g = g.With(f.Files)
+	p.graphTrouble = f.Graph.Problems()
+	g := f.Graph.With(f.Files)
 	paths := Candidate{Files: f.Files}.Paths()
 	p.Packages = g.packagesOf(paths)
 	p.Dependents = g.Dependents(p.Packages)
@@ -228,7 +200,7 @@ func (p *Profile) addConfidence(g *Graph, f Evidence) {
 	p.Confidence = 100
 	parts, good := map[string]bool{}, 0
 	for _, e := range f.Files {
-		part, pct, why := coverageOf(g, f.Base, e.Path)
+		part, pct, why := coverageOf(g, e.Path)
 		if part == "" || parts[part] {
 			continue
 		}
@@ -246,7 +218,7 @@ func (p *Profile) addConfidence(g *Graph, f Evidence) {
 
 // coverageOf returns how well tests cover the part that a file is of: its Go package, or the
 // file itself. The part is "" where no test is expected.
-func coverageOf(g *Graph, base []string, p string) (part string, pct int, why string) {
+func coverageOf(g *Graph, p string) (part string, pct int, why string) {
 	ext := strings.ToLower(path.Ext(p))
 	switch {
 	case slices.Contains([]string{".md", ".markdown", ".txt", ".rst", ".adoc", ".org", ".svg", ".png", ".jpg", ".jpeg", ".gif"}, ext) && !dependencyFile(p),
@@ -261,7 +233,7 @@ func coverageOf(g *Graph, base []string, p string) (part string, pct int, why st
 		return "", 100, ""
 	}
 	stem := strings.TrimSuffix(path.Base(p), path.Ext(p))
-	if slices.ContainsFunc(base, func(b string) bool { return path.Ext(b) == path.Ext(p) && isTest(b) && testStem(b) == stem }) {
+	if slices.ContainsFunc(g.Files, func(b string) bool { return path.Ext(b) == path.Ext(p) && isTest(b) && testStem(b) == stem }) {
 		return p, coveredFromAfar, p + " has a test only by name"
 	}
 	return p, 0, p + " has no test"

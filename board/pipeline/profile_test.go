@@ -22,11 +22,10 @@ func TestGraph(t *testing.T) {
 	} {
 		f[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	base, err := ReadBase(f)
-	if err != nil || len(base.Base) != len(f) || string(base.GoMod) != "module example.org/x\n" {
-		t.Fatal(err, base.Base)
+	g, err := ReadGraph(f)
+	if err != nil || len(g.Files) != len(f) {
+		t.Fatal(err, g.Files)
 	}
-	g := base.Graph
 	if p := g.Problems(); len(p) > 0 {
 		t.Error(p)
 	}
@@ -53,9 +52,10 @@ func FuzzBuildGraph(f *testing.F) {
 	f.Add("a/a.go", []byte("package a\nimport \"example.org/x/b\"\n"))
 	f.Add("go.mod", []byte("module example.org/x\n"))
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
-		g := buildGraph(map[string][]byte{name: b, "go.mod": []byte("module example.org/x\n"), "b/b.go": []byte("package b\nimport _ \"example.org/x/a\"\n")})
+		g := buildGraph(map[string][]byte{"go.mod": []byte("module example.org/x\n"), "b/b.go": []byte("package b\nimport _ \"example.org/x/a\"\n")})
+		g = g.With([]Edit{{Path: name, After: b}})
 		g.affectedPackages(g.packagesOf([]string{name}))
-		g.With([]Edit{{Path: name, After: b}}).Dependents([]string{"b"})
+		g.Dependents([]string{"b"})
 	})
 }
 
@@ -72,7 +72,7 @@ func TestConfidence(t *testing.T) {
 		{modify("src/main.py"), 80, "1 of 1"}, {modify("src/other.py", "tests/test_main.py"), 0, "0 of 1"}, {modify("requirements.txt"), 0, "0 of 1"},
 	} {
 		a := ask(c.files)
-		a.e.Base = append(a.e.Base, "tests/test_main.py")
+		a.e.Graph.Files = append(a.e.Graph.Files, "tests/test_main.py")
 		p := newProfile(a.e, a.pol)
 		if p.Confidence != c.want || p.Covered != c.said {
 			t.Errorf("%v: %d %%, %s; want %d %%, %s", p.Files, p.Confidence, p.Covered, c.want, c.said)

@@ -17,6 +17,8 @@ import (
 // Graph is who imports whom among the Go packages of a repository. A package is
 // its folder, "." at the top. All files count, whatever they are built for.
 type Graph struct {
+	Files []string // every path of the tree, Go or not
+
 	modules  map[string]string // folder of a go.mod → module path
 	packages map[string]*goPackage
 	problems []string
@@ -31,56 +33,42 @@ type goPackage struct {
 // ReadGraph reads the graph of a tree: its go.mod files and the imports of its Go
 // files, and no more of them. What cannot be read is in Problems.
 func ReadGraph(f fs.FS) (*Graph, error) {
-	files := map[string][]byte{}
+	g := &Graph{modules: map[string]string{}, packages: map[string]*goPackage{}}
 	err := fs.WalkDir(f, ".", func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+		if err != nil || d.IsDir() {
 			return err
-		case d.IsDir() && p != "." && isSkippedFolder(d.Name()):
-			return fs.SkipDir
-		case !d.Type().IsRegular() || !hasImports(p):
+		}
+		g.Files = append(g.Files, p)
+		if !d.Type().IsRegular() || !hasImports(p) || isSkipped(path.Dir(p)) {
 			return nil
 		}
-		files[p], err = fs.ReadFile(f, p)
+		b, err := fs.ReadFile(f, p)
+		if err == nil {
+			g.addFile(p, b, true)
+		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return buildGraph(files), nil
+	return g, err
 }
 
-// isSkippedFolder reports a folder that the go command does not enter.
-func isSkippedFolder(name string) bool {
-	return name == "testdata" || name == "vendor" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
+// isSkipped reports a folder that the go command does not enter.
+func isSkipped(dir string) bool {
+	return slices.ContainsFunc(strings.Split(dir, "/"), func(n string) bool {
+		return n == "testdata" || n == "vendor" || n != "." && strings.HasPrefix(n, ".") || strings.HasPrefix(n, "_")
+	})
 }
 
 // hasImports reports a file that says something about imports.
 func hasImports(p string) bool { return path.Ext(p) == ".go" || path.Base(p) == "go.mod" }
 
-func buildGraph(files map[string][]byte) *Graph {
-	g := &Graph{modules: map[string]string{}, packages: map[string]*goPackage{}}
-	for _, p := range slices.Sorted(maps.Keys(files)) {
-		g.addFile(p, files[p], true)
-	}
-	return g
-}
-
 func (g *Graph) addFile(p string, b []byte, tests bool) {
-	dir, base := path.Split(p)
-	dir = path.Clean(dir)
-	if slices.ContainsFunc(strings.Split(dir, "/"), func(n string) bool { return n != "." && isSkippedFolder(n) }) {
-		return
-	}
+	dir, base := path.Dir(p), path.Base(p)
 	if base == "go.mod" {
 		if m := modfile.ModulePath(b); m != "" {
 			g.modules[dir] = m
 		} else {
 			g.problems = append(g.problems, p+": names no module")
 		}
-		return
-	}
-	if path.Ext(base) != ".go" {
 		return
 	}
 	pkg := g.packages[dir]
@@ -108,11 +96,11 @@ func (g *Graph) addFile(p string, b []byte, tests bool) {
 // With returns g and the imports that a change adds. It removes none, because whoever stops
 // importing a package relied on it until now. A test that the change brings does not count.
 func (g *Graph) With(edits []Edit) *Graph {
-	edits = slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return len(e.After) == 0 || !hasImports(e.Path) })
+	edits = slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return len(e.After) == 0 || !hasImports(e.Path) || isSkipped(path.Dir(e.Path)) })
 	if len(edits) == 0 {
 		return g
 	}
-	n := &Graph{modules: maps.Clone(g.modules), packages: map[string]*goPackage{}, problems: slices.Clone(g.problems)}
+	n := &Graph{Files: g.Files, modules: maps.Clone(g.modules), packages: map[string]*goPackage{}, problems: slices.Clone(g.problems)}
 	for dir, p := range g.packages {
 		n.packages[dir] = &goPackage{maps.Clone(p.imports), maps.Clone(p.testImports), p.tested}
 	}
@@ -140,7 +128,7 @@ func (g *Graph) Package(p string) (dir string, ok bool) {
 		dir = path.Clean(strings.TrimPrefix(before, "/"))
 	}
 	if _, ok = g.packages[dir]; !ok && path.Ext(p) == ".go" {
-		ok = !slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(n string) bool { return n != "." && isSkippedFolder(n) })
+		ok = !isSkipped(path.Dir(p))
 	}
 	return dir, ok
 }

@@ -239,7 +239,7 @@ func (it Iteration) iterationFacts() map[string]string {
 	} else {
 		s += " outcome=" + it.outcome()
 	}
-	return map[string]string{iterationFacts[it.N-1]: clipText(s, maxFact, nil)}
+	return map[string]string{iterationFacts[it.N-1]: clipText(s, maxFact)}
 }
 
 func (it Iteration) outcome() string {

@@ -153,57 +153,28 @@ type Verdict struct {
 
 // Assess judges a change: the first row of the ladder that holds says the tier,
 // and what raises tiers may raise it. Every row is asked, so that the verdict
-// lists all that hold. A row that fails, for whatever reason, holds for nobody
-// and sends the change to a person. The last row holds where no other does.
+// lists all that hold. A row that cannot tell holds for nobody and sends the
+// change to a person. The last row holds where no other does.
 func Assess(e Evidence, pol Policy, at Situation) Verdict {
-	p, failed := makeProfile(e, pol)
-	v := Verdict{Profile: p, Rules: RulesHash(pol), Past: at.Past.Of(Candidate{Files: e.Files}.Paths())}
-	won := -1
-	for i, r := range ladder {
-		v.Ladder = append(v.Ladder, r.evaluateRule(ruleInput{Profile: p, pol: pol, at: at, e: e}))
-		last := &v.Ladder[i]
-		last.Matched = last.Matched && (won < 0 || r.tier != SafeAuto)
-		if last.Matched && won < 0 {
-			won = i
+	v := Verdict{Tier: SafeAuto, Profile: newProfile(e, pol), Rules: RulesHash(pol), Past: at.Past.Of(Candidate{Files: e.Files}.Paths())}
+	a := ruleInput{Profile: v.Profile, pol: pol, at: at, e: e}
+	for _, r := range ladder {
+		said := r.evaluateRule(a)
+		said.Matched = said.Matched && (v.Code == "" || r.tier != SafeAuto)
+		v.Ladder = append(v.Ladder, said)
+		if said.Matched && v.Code == "" {
+			v.takeRuling(said)
 		}
 	}
-	failed = append(failed, v.listErrors()...)
-	v.Tier = SafeAuto
-	if won >= 0 {
-		v.takeRuling(v.Ladder[won])
-	}
-	v.Rule = v.Code
-	a := ruleInput{p, pol, at, e, failed, v.Tier}
+	v.Rule, a.won = v.Code, v.Tier
 	for _, r := range raises {
-		v.addRaise(r.evaluateRule(a))
+		said := r.evaluateRule(a)
+		v.Raised = append(v.Raised, said)
+		if said.Matched && v.Tier.Raise(said.Tier) != v.Tier {
+			v.takeRuling(said)
+		}
 	}
 	return v
-}
-
-func (v Verdict) listErrors() []string {
-	var errs []string
-	rows := map[string][]string{}
-	for _, r := range v.Ladder {
-		if r.Error != "" && rows[r.Error] == nil {
-			errs = append(errs, r.Error)
-		}
-		rows[r.Error] = append(rows[r.Error], r.Code)
-	}
-	for i, e := range errs {
-		errs[i] = strings.Join(rows[e], ", ") + ": " + e
-	}
-	return errs
-}
-
-// addRaise takes what one row that raises tiers said.
-func (v *Verdict) addRaise(r Ruling) {
-	if r.Error != "" {
-		r.Matched, r.Tier, r.Because = true, r.Tier.Raise(ApprovalRequired), []string{r.Error}
-	}
-	v.Raised = append(v.Raised, r)
-	if to := v.Tier.Raise(r.Tier); r.Matched && to != v.Tier {
-		v.takeRuling(r)
-	}
 }
 
 func (v *Verdict) takeRuling(r Ruling) {
@@ -235,15 +206,6 @@ func (v Verdict) Reasons() []string {
 	return out
 }
 
-func makeProfile(e Evidence, pol Policy) (p Profile, failed []string) {
-	defer func() {
-		if r := recover(); r != nil {
-			failed = append(failed, fmt.Sprintf("profile: %v", r))
-		}
-	}()
-	return newProfile(e, pol), nil
-}
-
 // Foresee judges what a task may change before anything is changed: each file by
 // itself, and the verdict is that of the lowest tier, which no change within the
 // task's paths can get below. BLOCKED means that no change there is one a machine
@@ -269,11 +231,10 @@ func Foresee(e Evidence, pol Policy, at Situation) Verdict {
 // ruleInput is what a row is asked about.
 type ruleInput struct {
 	Profile
-	pol    Policy
-	at     Situation
-	e      Evidence
-	failed []string
-	won    Tier // on the ladder, before anything is raised
+	pol Policy
+	at  Situation
+	e   Evidence
+	won Tier // on the ladder, before anything is raised
 }
 
 // rule is one row of a table.
@@ -300,11 +261,6 @@ func (r rule) describeRule() Ruling {
 
 func (r rule) evaluateRule(a ruleInput) (out Ruling) {
 	out = r.describeRule()
-	defer func() {
-		if p := recover(); p != nil {
-			out.Matched, out.Error = false, fmt.Sprint(p)
-		}
-	}()
 	if slices.Contains(byGraph, r.code) && len(a.graphTrouble) > 0 {
 		out.Error = strings.Join(a.graphTrouble, "; ")
 		return out

@@ -62,7 +62,9 @@ const (
 // heard. Nothing changes it.
 var raises = []rule{
 	{"rule_failed", ApprovalRequired, "a rule could not be evaluated", "correct what the rule could not read, or a person approves it",
-		func(a ruleInput) []string { return a.failed }},
+		func(a ruleInput) []string {
+			return becauseUnless(len(a.graphTrouble) == 0, strings.Join(byGraph, ", ")+": "+strings.Join(a.graphTrouble, "; "))
+		}},
 	{"agent_instructions", ApprovalRequired, "it changes instructions that every agent at work in this repository follows", "a person reads them as instructions, and approves it", nil},
 	{"regression_risk", NotifyApply, "earlier changes of its files failed, or this one is likely to, so its tier is one step higher", "a person looks closer; after a repair the rule forgets within days",
 		func(a ruleInput) []string { return a.describePast() }},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // World is what an op cannot be without and this package does not have.
@@ -15,7 +17,6 @@ type World struct {
 	Now  func() time.Time                       // the clock
 	Work func(context.Context, Op) (Out, error) // of the phase that the op is in
 	Keep func(Op)                               // keeps the record of its last transition
-	Tidy func(string) string                    // takes secrets out of what is for people; nil: nothing
 }
 
 // Limits are how long an op may take. The zero value of each is a default.
@@ -110,7 +111,7 @@ func (w World) runWork(ctx context.Context, o Op) (out Out, fault Reason, err er
 
 // makeStep is the transition that out asks for.
 func (w World) makeStep(o Op, out Out, l Limits, now, end time.Time) Step {
-	s := Step{To: out.Next, By: w.Run, At: now, Set: out.Set, Spent: out.Spent, Moved: out.Moved, Reason: out.Reason, Note: noteText(out.Note, w.Tidy)}
+	s := Step{To: out.Next, By: w.Run, At: now, Set: out.Set, Spent: out.Spent, Moved: out.Moved, Reason: out.Reason, Note: noteText(out.Note)}
 	if s.Reason != "" {
 		s.To = endingFor(o, s.Reason)
 	}
@@ -172,7 +173,7 @@ func Abandon(s Story, by string, now time.Time, why string) (o Op, ok bool, err 
 // so, h why it did not land by itself.
 func Wait(o Op, by string, now time.Time, l Limits, h Held, note string) (Op, error) {
 	now = o.clampTime(now)
-	return o.Advance(Step{To: Waiting, By: by, At: now, Until: l.phaseDeadline(Waiting, now, now), Set: map[string]string{FactHeld: string(h)}, Note: noteText(note, nil)})
+	return o.Advance(Step{To: Waiting, By: by, At: now, Until: l.phaseDeadline(Waiting, now, now), Set: map[string]string{FactHeld: string(h)}, Note: noteText(note)})
 }
 
 // End is the op with its ending, the one that the reason has where the op is: for
@@ -180,7 +181,7 @@ func Wait(o Op, by string, now time.Time, l Limits, h Held, note string) (Op, er
 // the run that says so; of a person, who has none, the op's own id. The error says
 // why it cannot end so: it has ended, or the reason is for another place.
 func End(o Op, by string, now time.Time, r Reason, note string) (Op, error) {
-	return o.Advance(Step{To: endingFor(o, r), By: by, At: o.clampTime(now), Reason: r, Note: noteText(note, nil)})
+	return o.Advance(Step{To: endingFor(o, r), By: by, At: o.clampTime(now), Reason: r, Note: noteText(note)})
 }
 
 // Expire is the op that waited too long, as expired; the error of one whose time
@@ -189,18 +190,14 @@ func Expire(o Op, by string, now time.Time) (Op, error) {
 	return End(o, by, now, ReviewExpired, "nobody approved or rejected it until "+formatTime(o.Until))
 }
 
-// noteText makes a line for people fit for a record: tidy takes secrets out of the
-// whole text first, nil for none; then it is cut to what a record holds.
-func noteText(s string, tidy func(string) string) string { return clipText(s, maxNote, tidy) }
+// noteText makes a line for people fit for a record.
+func noteText(s string) string { return clipText(s, maxNote) }
 
-func clipText(s string, most int, tidy func(string) string) string {
-	if tidy != nil {
-		s = tidy(s)
-	}
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+// clipText is a text as one line without secrets, cut to so many bytes.
+func clipText(s string, most int) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(secrets.RedactText(s), "\uFFFD")), " ")
 	if len(s) <= most {
 		return s
 	}
-	s = strings.ToValidUTF8(s[:most-len("…")], "")
-	return s + "…"
+	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
 }

@@ -270,9 +270,8 @@ func TestClocks(t *testing.T) {
 
 func TestANoteIsTidyAndShort(t *testing.T) {
 	t.Parallel()
-	tidy := func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }
-	got := noteText("a\n  b \xff hunter2 "+strings.Repeat("ü", 400), tidy)
-	if len(got) > maxNote || !strings.HasPrefix(got, "a b \uFFFD [redacted] ü") || !strings.HasSuffix(got, "ü…") {
+	got := noteText("a\n  b \xff ghp_" + strings.Repeat("aB3", 12) + " " + strings.Repeat("ü", 400))
+	if len(got) > maxNote || !strings.HasPrefix(got, "a b \uFFFD ") || strings.Contains(got, "aB3aB3") || !strings.HasSuffix(got, "ü…") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }

@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -53,14 +51,6 @@ func Passages(s Story) []Passage {
 		}
 	}
 	return out
-}
-
-func jsonLine(v any) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // texts and integers
-	return buf.Bytes()
 }
 
 // Node is one thing in the tree of what led to what.

@@ -57,7 +57,7 @@ func Checks(files []Edit, p Project) ([]Check, []policy.Finding) {
 	var findings []policy.Finding
 	timeout := cmp.Or(p.Timeout, DefaultCheck)
 	if len(p.Commands) == 0 && p.Files != nil {
-		checks, findings = goChecks(files, p)
+		checks, findings = goChecks(files, p, timeout)
 	}
 	tested := p.Files != nil && treeHas(p.Files, ".", func(base string) bool {
 		return isGoTest(base) || strings.HasSuffix(base, "_test.py") || strings.HasPrefix(base, "test_") && strings.HasSuffix(base, ".py")
@@ -70,17 +70,13 @@ func Checks(files []Edit, p Project) ([]Check, []policy.Finding) {
 			if from.last && slices.ContainsFunc(p.Commands, func(run []string) bool { return slices.Equal(run, argv) }) {
 				continue
 			}
-			c := Check{Name: strings.Join(argv, " "), Argv: argv, Tests: from.expected && runsTests(argv), Last: from.last}
-			c.Name = clipText(c.Name, 80, nil)
+			c := Check{Name: clipText(strings.Join(argv, " "), 80), Argv: argv, Timeout: timeout, Tests: from.expected && runsTests(argv), Last: from.last}
 			bad := checkDenied(c)
 			findings = append(append(findings, bad...), checkEdited(c, files)...)
 			if len(bad) == 0 {
 				checks = append(checks, c)
 			}
 		}
-	}
-	for i := range checks {
-		checks[i].Timeout = timeout
 	}
 	return checks, findings
 }

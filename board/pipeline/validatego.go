@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/modfile"
 
@@ -22,7 +23,7 @@ const maxPackages = 200
 // every module: the whole module where the change is about the module, or nobody knows who
 // imports what. go refuses a package by name that has no file for this build, so such a one is
 // left out and told by a soft finding.
-func goChecks(files []Edit, p Project) (checks []Check, skipped []policy.Finding) {
+func goChecks(files []Edit, p Project, timeout time.Duration) (checks []Check, skipped []policy.Finding) {
 	whole, packages := map[string]bool{}, map[string][]string{} // by the module's folder
 	var changed []string
 	suffix := " (no Go file changed)"
@@ -54,7 +55,7 @@ func goChecks(files []Edit, p Project) (checks []Check, skipped []policy.Finding
 	for _, mod := range slices.Sorted(maps.Keys(packages)) {
 		of := p.moduleChecks(mod, packages[mod], whole[mod])
 		for i := range of {
-			of[i].Name += suffix
+			of[i].Name, of[i].Timeout = of[i].Name+suffix, timeout
 		}
 		checks = append(checks, of...)
 	}
@@ -172,7 +173,7 @@ func treeHas(tree fs.FS, root string, match func(string) bool) bool {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && p != root && isSkippedFolder(d.Name()):
+		case d.IsDir() && p != root && isSkipped(d.Name()):
 			return fs.SkipDir
 		case d.Type().IsRegular() && match(d.Name()):
 			found = true

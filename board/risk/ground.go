@@ -65,7 +65,10 @@ func Survey(ctx context.Context, r *repo.Repo, at Site) (*Ground, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.all, err = pipeline.ReadBase(files); err != nil {
+	if g.all.Graph, err = pipeline.ReadGraph(files); err != nil {
+		return nil, err
+	}
+	if g.all.GoMod, err = bytesAt(r, at.Base, "go.mod"); err != nil {
 		return nil, err
 	}
 	g.all.Bundle, g.all.Scope = at.Law.Root, at.Task.Paths
@@ -232,7 +235,7 @@ func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, m
 // of the base outside the bundle that they mean, and each that they name and that
 // is not there. No change within them can have a lower tier. meant counts the files.
 func (g *Ground) Foresee(now time.Time, substrate string) (v pipeline.Verdict, meant int) {
-	e := g.evidenceOf(meantFiles(g.all.Base, g.all.Scope, g.Law.Root))
+	e := g.evidenceOf(meantFiles(g.all.Graph.Files, g.all.Scope, g.Law.Root))
 	at := pipeline.Situation{Now: now, Substrate: substrate, Made: pipeline.Made{Seen: !Opaque(substrate)}, Past: Past(g.Past, g.Law, now)}
 	return pipeline.Foresee(e, riskPolicy(g.Law), at), len(e.Files)
 }
@@ -261,11 +264,7 @@ func meantFiles(base, globs []string, root string) []pipeline.Edit {
 
 // Describe is a verdict in a line: what it is about and why, the way out, and its tier and rule.
 func Describe(v pipeline.Verdict) string {
-	because := ""
-	if len(v.Because) > 0 {
-		because = ": " + strings.Join(v.Because, "; ")
-	}
-	return fmt.Sprintf("%s%s; %s [%s, %s]", v.Meaning, because, v.Way, v.Tier, v.Code)
+	return fmt.Sprintf("%s; %s [%s, %s]", v.Text(), v.Way, v.Tier, v.Code)
 }
 
 // Missing is an entry of [governance.approvers] too few of whose people approved a file.

@@ -166,7 +166,7 @@ func (g *Ground) filesBeside(files []pipeline.Edit) ([]lint.File, error) {
 		near[kind(d.Path)], edited[d.Path] = true, true
 	}
 	var out []lint.File
-	for _, p := range g.all.Base {
+	for _, p := range g.all.Graph.Files {
 		if !near[kind(p)] || edited[p] {
 			continue
 		}
