@@ -146,22 +146,13 @@ func (ch *change) generateRepair(ctx context.Context, failed pipeline.Failure) (
 	}
 	fmt.Fprintf(&b, "\nYour tree, where you have one, holds the change as it was. %s said:\n\n%s\n", cmp.Or(failed.Check, "It"), failed.Excerpt)
 	ch.wrong, ch.mending = b.String(), true
-	spent, ok := ch.askSession(ctx, pipeline.Repair)
-	if !ok {
-		end, err := ch.endUnmade(spent)
-		return nil, end, err
-	}
-	c, err := ch.readCandidate()
+	c, out, err := ch.makeCandidate(ctx, pipeline.Repair)
 	ch.others = nil // a repair takes one
 	if err == nil && c.Noop() {
 		err = errors.New("the agent says that there is nothing to change, but its change fails the checks")
 	}
-	var set map[string]string
-	if err == nil {
-		set, err = ch.takeCandidate(ctx, c)
-	}
 	if err != nil {
-		return nil, pipeline.Out{Spent: spent}, errors.New(oneLine(err.Error()))
+		err = errors.New(oneLine(err.Error()))
 	}
-	return c.Files, pipeline.Out{Set: set, Spent: spent}, nil
+	return c.Files, out, err
 }

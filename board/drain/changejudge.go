@@ -141,7 +141,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	if err != nil {
 		return pipeline.Out{}, err
 	}
-	if moved, err := ch.base().movedAt(tip, ch.files); err != nil {
+	if moved, err := ch.findMoved(tip); err != nil {
 		return pipeline.Out{}, err
 	} else if len(moved) > 0 {
 		return ch.endFor(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), d.landingBranch(), c.task.ID)
@@ -166,16 +166,16 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	return pipeline.Out{Next: pipeline.Verify, Moved: pipeline.Effect{Ref: s.effect.Name, Old: string(s.effect.Old), New: string(s.effect.New)}}, nil
 }
 
-// movedAt lists the files the change writes that are others now, where it would
+// findMoved lists the files the change writes that are others now, where it would
 // land, than those it was made from.
-func (b baseFiles) movedAt(tip repo.OID, files []repo.FileEdit) ([]string, error) {
+func (ch *change) findMoved(tip repo.OID) ([]string, error) {
 	var out []string
-	for _, f := range files {
-		then, mode, err := b.repo.Find(b.commit, f.Path)
+	for _, f := range ch.files {
+		then, mode, err := ch.d.repo.Find(ch.c.base, f.Path)
 		if err != nil {
 			return nil, err
 		}
-		now, isNow, err := b.repo.Find(tip, f.Path)
+		now, isNow, err := ch.d.repo.Find(tip, f.Path)
 		if err != nil {
 			return nil, err
 		}

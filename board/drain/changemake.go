@@ -19,62 +19,65 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/lint"
-	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// generate runs a session and takes its candidate. What cannot be used is sent
-// back once with everything that is wrong with it.
+// generate runs a session and takes its candidate. What cannot be used, or rules refuse for
+// something that the change does not need, is sent back once with everything that is wrong with it.
 func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.remade != nil {
 		return ch.retakeCandidate(ctx)
 	}
-	spent, ok := ch.askSession(ctx, op.Phase)
-	switch {
-	case isLate(ctx):
-		return pipeline.Out{Spent: spent}, ctx.Err()
-	case !ok:
-		return ch.endUnmade(spent)
-	}
-	c, err := ch.readCandidate()
-	if err == nil && c.Noop() {
-		return pipeline.Out{Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
-	}
-	var set map[string]string
-	if err == nil {
-		set, err = ch.takeCandidate(ctx, c)
-	}
+	c, out, err := ch.makeCandidate(ctx, op.Phase)
+	mayAsk := op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == ""
 	var no pipeline.Unusable
 	switch {
-	case err == nil:
-	case !errors.As(err, &no):
-		return pipeline.Out{Spent: spent}, err
-	case op.Tries > pipeline.Generate.Retries() || ch.whyExhausted() != "":
-		why := strings.ReplaceAll(err.Error(), "\n", "; ")
-		if no := ch.whyExhausted(); no != "" {
-			why += "; " + no
+	case isLate(ctx), out.Reason != "":
+		return out, err
+	case errors.As(err, &no) && mayAsk:
+		return ch.askAgain("Your answer cannot be used. Deliver all of it again:\n", err.Error(), out.Spent), nil
+	case errors.As(err, &no):
+		return ch.endFor(pipeline.CandidateUnusable, out.Spent, "%s", strings.TrimSuffix(oneLine(err.Error())+"; "+ch.whyExhausted(), "; "))
+	case err != nil:
+		return out, err
+	case c.Noop():
+		return pipeline.Out{Reason: pipeline.Noop, Spent: out.Spent, Note: c.Reason}, nil
+	}
+	if no := pipeline.Mendable(append(judgeCandidate(ch.ground, ch.candidate).Findings, ch.bound.outOfScope(ch.candidate)...)); len(no) > 0 && mayAsk {
+		var codes []string
+		for _, f := range no {
+			codes = append(codes, f.Code)
 		}
-		return ch.endFor(pipeline.CandidateUnusable, spent, "%s", why)
-	default:
-		ch.wrong, ch.unusable = "Your answer cannot be used. Deliver all of it again:\n"+err.Error(), err.Error()
-		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
+		slices.Sort(codes)
+		ch.refused = strings.Join(slices.Compact(codes), ", ")
+		return ch.askAgain("Your change is refused. Deliver all of it again, without this:\n", strings.Join(pipeline.Refusals(no), "\n"), out.Spent), nil
 	}
-	if no := pipeline.Mendable(append(judgeCandidate(ch.ground, ch.candidate).Findings, ch.bound.outOfScope(ch.candidate)...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == "" {
-		return ch.sendBack(no, spent), nil
-	}
-	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.last.left.describeProducts()}, nil
+	out.Next, out.Note = pipeline.Validate, ch.last.left.describeProducts()
+	return out, nil
 }
 
-// sendBack has the session asked once more, without what rules refuse of its candidate.
-func (ch *change) sendBack(no []policy.Finding, spent int64) pipeline.Out {
-	var codes []string
-	for _, f := range no {
-		codes = append(codes, f.Code)
+// askAgain has the next session told what is wrong with the work of the last.
+func (ch *change) askAgain(intro, wrong string, spent int64) pipeline.Out {
+	ch.wrong, ch.unusable = intro+wrong, wrong
+	return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: oneLine(wrong)}
+}
+
+// makeCandidate runs a session and takes its candidate, with the op's facts of it and what it
+// cost. Where the session made none, it says how the op ends.
+func (ch *change) makeCandidate(ctx context.Context, phase pipeline.Phase) (c pipeline.Candidate, out pipeline.Out, err error) {
+	spent, ok := ch.askSession(ctx, phase)
+	out.Spent = spent
+	switch {
+	case isLate(ctx):
+		return c, out, ctx.Err()
+	case !ok:
+		out, err = ch.endUnmade(spent)
+		return c, out, err
 	}
-	slices.Sort(codes)
-	ch.refused, ch.unusable = strings.Join(slices.Compact(codes), ", "), strings.Join(pipeline.Refusals(no), "\n")
-	ch.wrong = "Your change is refused. Deliver all of it again, without this:\n" + ch.unusable
-	return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: oneLine(ch.unusable)}
+	if c, err = ch.readCandidate(); err == nil && !c.Noop() {
+		out.Set, err = ch.takeCandidate(ctx, c)
+	}
+	return c, out, err
 }
 
 // whyExhausted says why there may be no further session, "" while there may.
@@ -175,17 +178,9 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 	if len(no) > 0 {
 		return pipeline.Candidate{}, no
 	}
-	given := pipeline.Given{At: ch.base().readFile}
+	given := pipeline.Given{At: ch.readBase}
 	for _, f := range left.edits.Files {
 		given.Wrote = append(given.Wrote, f.Path)
-	}
-	var before []pipeline.Edit
-	if ch.mending {
-		before = ch.candidate.Files
-	}
-	edits, err := ch.base().collectEdits(before, left.edits.Files)
-	if err != nil {
-		return pipeline.Candidate{}, err
 	}
 	switch {
 	case said != nil:
@@ -200,6 +195,10 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 		best, ch.others = chooseBest(ch.ground, list)
 		return best, nil
 	case len(given.Wrote) > 0:
+		edits, err := ch.collectEdits()
+		if err != nil {
+			return pipeline.Candidate{}, err
+		}
 		c, err := pipeline.FromEdits(edits)
 		return c.Mend(), err
 	case len(ch.last.emission.Atoms) > 0:
@@ -215,18 +214,19 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 
 // collectEdits are what the session made of its tree, against the base: on top of the
 // candidate before, where its tree began with that.
-func (b baseFiles) collectEdits(before []pipeline.Edit, left []repo.FileEdit) ([]pipeline.Edit, error) {
+func (ch *change) collectEdits() ([]pipeline.Edit, error) {
 	byPath := map[string]pipeline.Edit{}
-	for _, e := range before {
-		byPath[e.Path] = e
+	if ch.mending {
+		for _, e := range ch.candidate.Files {
+			byPath[e.Path] = e
+		}
 	}
-	for _, f := range left {
-		e := pipeline.Edit(f)
+	for _, f := range ch.last.left.edits.Files {
 		var err error
-		if e.Before, e.OldMode, err = b.readFile(f.Path); err != nil {
+		if f.Before, f.OldMode, err = ch.readBase(f.Path); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
-		byPath[f.Path] = e
+		byPath[f.Path] = pipeline.Edit(f)
 	}
 	var out []pipeline.Edit
 	for _, name := range slices.Sorted(maps.Keys(byPath)) {
@@ -237,8 +237,9 @@ func (b baseFiles) collectEdits(before []pipeline.Edit, left []repo.FileEdit) ([
 	return out, nil
 }
 
-func (b baseFiles) readFile(name string) ([]byte, string, error) {
-	return bench.FileAt(b.repo, b.commit, name)
+// readBase is a file that the change is made on, with its mode; nil for none.
+func (ch *change) readBase(name string) ([]byte, string, error) {
+	return bench.FileAt(ch.d.repo, ch.c.base, name)
 }
 
 // chooseBest is the first candidate that the iron gate has nothing hard against, or else the
@@ -280,15 +281,12 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[
 		}
 		files = append(files, repo.FileEdit(withoutSecrets(e)))
 	}
-	misplaced, err := ch.base().findMisplaced(c)
+	no = append(no, findMisplaced(ch.ground.Paths(), c.Files)...)
+	converted, err := ch.findConverted(ctx, files)
 	if err != nil {
 		return nil, err
 	}
-	converted, err := ch.base().findConverted(ctx, files)
-	if err != nil {
-		return nil, err
-	}
-	if no = append(append(no, misplaced...), converted...); len(no) > 0 {
+	if no = append(no, converted...); len(no) > 0 {
 		return nil, no
 	}
 	for _, it := range ch.last.items {
@@ -296,7 +294,7 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[
 			continue
 		}
 		name := ch.d.at.pathOf(it.Path)
-		before, mode, err := ch.base().readFile(name)
+		before, mode, err := ch.readBase(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -78,6 +78,9 @@ func Survey(ctx context.Context, r *repo.Repo, at Site) (*Ground, error) {
 	return g, err
 }
 
+// Paths are all paths of the base.
+func (g *Ground) Paths() []string { return g.all.Graph.Files }
+
 func (g *Ground) evidenceOf(files []pipeline.Edit) pipeline.Evidence {
 	e := g.all
 	e.Files = files
