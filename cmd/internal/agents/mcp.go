@@ -63,7 +63,7 @@ func MCPVerb(env console.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "at", Usage: "serve the atoms from commit `REV` instead of the working tree"},
 			verb.BundleFlag(),
-			&cli.StringFlag{Name: "session", Usage: "let the anchor session `TOKEN` also add tasks, see below"},
+			&cli.StringFlag{Name: "session", Usage: "let the anchor session `TOKEN` also add tasks, see above"},
 		},
 		Action: verb.Do(env, runMCP),
 	})
