@@ -3,6 +3,7 @@ package repo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -197,6 +198,55 @@ func TestRemoteLockOfAKilledRun(t *testing.T) {
 	if _, err := a.LockRemote(ctx, "origin", "acme", "run-c", time.Minute, agent.When); err != nil {
 		t.Error(err)
 	}
+}
+
+// So is the lock of a drain that was killed before it claimed a task, also behind another that was killed, and after
+// somebody asked whether a drain runs.
+func TestRemoteLockOfAKilledDrain(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b, _, _ := clones(t)
+	if _, err := a.LockRemote(ctx, "origin", "acme", "run-a", time.Minute, agent.When); err != nil {
+		t.Fatal(err)
+	}
+	const gone = "pid 4194999 run-b\nrun-a\n" // above the largest process id
+	for name, c := range map[string]struct {
+		r       *Repo
+		lock    string
+		unlocks bool // a drain without a run had the lock meanwhile
+		busy    bool
+	}{
+		"killed":          {a, "pid 4194999 run-a\n", false, false},
+		"two were killed": {a, gone, false, false},
+		"asked meanwhile": {a, gone, true, false},
+		"it lives":        {a, fmt.Sprintf("pid %d run-a\n", os.Getpid()), false, true},
+		"it ended":        {a, "", false, true},
+		"another run":     {a, "pid 4194999 run-b\n", false, true},
+		"another clone":   {b, gone, false, true},
+	} {
+		if err := errors.Join(c.r.MakeOddDir(), os.WriteFile(c.r.OddPath("drain.lock"), []byte(c.lock), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		if c.unlocks {
+			if err := repotest.Must[func() error](t)(c.r.LockDrain())(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := c.r.CheckRemoteLock(ctx, "origin", "acme", agent.When); errors.Is(err, ErrBusy) != c.busy || !c.busy && err != nil {
+			t.Errorf("%s: checked: %v", name, err)
+		}
+	}
+	if err := os.WriteFile(a.OddPath("drain.lock"), []byte(gone), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	unlock := repotest.Must[func() error](t)(a.LockDrainFor("run-c"))
+	if _, err := a.LockRemote(ctx, "origin", "acme", "run-c", time.Minute, agent.When); err != nil {
+		t.Error(err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	repotest.Eq(t, "killed, once a drain has ended", len(a.KilledDrains()), 0)
 }
 
 func TestRemoteLockRace(t *testing.T) {

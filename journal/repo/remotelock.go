@@ -47,14 +47,15 @@ type lockBlob struct {
 }
 
 // LockRemote takes the lock for run until now+ttl, if it is free or expired at now, or if a run of this clone has it
-// that was killed: the caller holds the drain lock, so no run with a base lives but with a lock of its own. ErrBusy
+// that was killed: the caller holds the drain lock, so no run with a base lives but with a lock of its own, and none
+// that held the drain lock before. ErrBusy
 // names the run that holds it and until when.
 func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl time.Duration, now time.Time) (*RemoteLock, error) {
 	killed, _, err := r.Orphans()
 	if err != nil {
 		return nil, err
 	}
-	l, left, err := r.findFreeLock(ctx, remote, tenant, killed, now)
+	l, left, err := r.findFreeLock(ctx, remote, tenant, append(killed, r.KilledDrains()...), now)
 	if err == nil && left {
 		err = r.Push(ctx, remote, RefUpdate{Name: l.ref, Old: l.at, New: ""}) // only its own run may overwrite it
 		l.at = ""
@@ -81,7 +82,7 @@ func (r *Repo) cloneID() string {
 func (r *Repo) CheckRemoteLock(ctx context.Context, remote, tenant string, now time.Time) error {
 	killed, err := r.KilledRuns()
 	if err == nil {
-		_, _, err = r.findFreeLock(ctx, remote, tenant, killed, now)
+		_, _, err = r.findFreeLock(ctx, remote, tenant, append(killed, r.KilledDrains()...), now)
 	}
 	return err
 }

@@ -3,7 +3,7 @@
 // odd keeps these files in $GIT_COMMON_DIR/odd. While no odd runs, all can be deleted. Without
 // anchor.key the permits of bound sessions no longer hold:
 //
-//	drain.lock      flock of the one drain; holds "pid N RUN"
+//	drain.lock      flock of the one drain; holds "pid N RUN", then a line for each run that was killed with it
 //	RUN.lock        flock of a run without a task, which works beside the drain
 //	sync.lock       flock of Move and Recover
 //	commit.lock     flock of PersonCommit
@@ -85,7 +85,8 @@ func (d *Dir) ShareWithGroup(name string) {
 // id. The kernel frees the lock when the process dies. The file stays: only the flock on it counts.
 func (d *Dir) LockDrain() (unlock func() error, err error) { return d.LockDrainFor("") }
 
-// LockDrainFor is LockDrain, and writes the run's id into the file for whoever finds it locked.
+// LockDrainFor is LockDrain, and writes the run's id into the file for whoever finds it locked. Without a run, what
+// the file says of killed runs stays for the next.
 func (d *Dir) LockDrainFor(run string) (unlock func() error, err error) {
 	f, err := d.TryLock("drain.lock")
 	if errors.Is(err, fs.ErrPermission) {
@@ -94,14 +95,33 @@ func (d *Dir) LockDrainFor(run string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(f.Path(), []byte(strings.TrimSpace(fmt.Sprintf("pid %d %s", os.Getpid(), run))+"\n"), 0o666); err != nil {
+	killed := "\n" + strings.Join(d.killedDrains(true), "\n")
+	if err := os.WriteFile(f.Path(), []byte(strings.TrimSpace(fmt.Sprintf("pid %d %s", os.Getpid(), run))+killed), 0o666); err != nil {
 		f.Unlock()
 		return nil, err
 	}
 	return func() error {
-		_ = os.Truncate(f.Path(), 0) // the process may live on without the lock
+		if run != "" {
+			killed = ""
+		}
+		_ = os.WriteFile(f.Path(), []byte(killed), 0o666) // the process may live on without the lock
 		return f.Unlock()
 	}, nil
+}
+
+// KilledDrains returns the runs that were killed while they held the drain lock, since one ended with it.
+func (d *Dir) KilledDrains() []string { return d.killedDrains(false) }
+
+// killedDrains is KilledDrains; locked says that the caller holds the lock, so that who wrote the file is gone.
+func (d *Dir) killedDrains(locked bool) []string {
+	b, _ := os.ReadFile(d.OddPath("drain.lock"))
+	holder, killed, _ := strings.Cut(string(b), "\n")
+	runs := strings.FieldsFunc(killed, func(c rune) bool { return c == '\n' })
+	pid, run, _ := strings.Cut(strings.TrimPrefix(holder, "pid "), " ")
+	if run != "" && (locked || !ProcessExists(pid)) {
+		runs = append(runs, run)
+	}
+	return runs
 }
 
 // LockRun takes the lock of a run that works beside the drain. While it is held, RunLives
@@ -190,7 +210,7 @@ func (d *Dir) WaitLock(ctx context.Context, name string, patience time.Duration)
 // readHolder returns " (pid 12 RUN)" from a lock file, "" if it holds no process id.
 func readHolder(path string) string {
 	b, err := os.ReadFile(path)
-	line := strings.TrimSpace(string(b))
+	line, _, _ := strings.Cut(string(b), "\n")
 	pid, _, _ := strings.Cut(strings.TrimPrefix(line, "pid "), " ")
 	if _, nerr := strconv.Atoi(pid); err != nil || nerr != nil {
 		return ""
