@@ -294,7 +294,7 @@ func (s *suite) readText(d *delta, from side) {
 			byCondition = byCondition && !skipsAlways().MatchString(readStatement(lines[i:]))
 		}
 		if m := ownName().FindStringSubmatch(l); m != nil {
-			s.own[d.ext+" "+m[1]] = true
+			s.own[d.ext+" "+m[1]+m[2]] = true
 		}
 		at := i
 		if strings.HasPrefix(mark, "@") && i > begun {
@@ -356,7 +356,7 @@ var (
 
 var (
 	object  = lazy(`[\w$.]*\.$`)
-	ownName = lazy(`^(?:\s*class|(?:export\s+|async\s+)*(?:def|function))\s+(\w+)`)
+	ownName = lazy(`^(?:(?:\s*class|(?:export\s+|async\s+)*(?:def|function))\s+(\w+)|(?:export\s+)?const\s+(\w+)\s*=\s*(?:async\s*)?\([^()]*\)\s*=>)`)
 )
 
 // declares finds a function or a method that a line of another language declares.

@@ -40,5 +40,5 @@ var (
 	// lockFile finds the files in which package managers keep checksums.
 	lockFile = lazy(`(?i)(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lock|deno\.lock|go\.sum|go\.work\.sum|cargo\.lock|poetry\.lock|pdm\.lock|uv\.lock|pipfile\.lock|gemfile\.lock|composer\.lock|mix\.lock|pubspec\.lock|podfile\.lock|package\.resolved|flake\.lock|packages\.lock\.json)$`)
 	// digest is a checksum: SHA-1, SHA-256 or SHA-512 in hex or in base64.
-	digest = lazy(`^(?:(?:sha(?:1|256|512)[-:=]|h1:))?(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128}|[A-Za-z0-9+/]{27}=|[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==)$`)
+	digest = lazy(`^(?:sha(?:1|256|512)[-:=]|h1:|\d+c\d+/)?(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128}|[A-Za-z0-9+/]{27}=|[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==)$`)
 )

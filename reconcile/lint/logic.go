@@ -39,7 +39,7 @@ func checkFunctions(c *change, d *delta) []policy.Finding {
 // teller makes a finding about a function.
 type teller func(code string, line int, format string, args ...any)
 
-// judgeBody tells a function that does nothing any more, or something behind a return, or the opposite.
+// judgeBody tells a function that does nothing any more, or something behind a return.
 func (p pair) judgeBody(come arrived, tell teller) {
 	at := p.now.in.lineOf(p.now.decl)
 	if p.now.decl.Body == nil {
@@ -53,9 +53,6 @@ func (p pair) judgeBody(come arrived, tell teller) {
 		tell("function_body_collapsed", at, "the function %s had %d statements and now does nothing", p.now.name, p.was.size())
 	case !cutShort(was) && cutShort(now):
 		tell("function_body_collapsed", at, "the function %s returns before its last statements", p.now.name)
-	}
-	if line := findFlippedReturn(p); line > 0 {
-		tell("return_value_flipped", line, "%s now returns the opposite", p.now.name)
 	}
 }
 
@@ -131,41 +128,7 @@ func cutShort(list []ast.Stmt) bool {
 	return false
 }
 
-// findFlippedReturn returns the line of the first return of a function that gives true
-// for false or the reverse, 0 if there is none. It looks only where the function
-// returns as often as it did.
-func findFlippedReturn(p pair) int {
-	was, _ := listReturns(p.was.decl)
-	now, at := listReturns(p.now.decl)
-	if len(was) != len(now) {
-		return 0
-	}
-	for i := range now {
-		if was[i] != now[i] && isTruth(was[i]) && isTruth(now[i]) {
-			return p.now.in.lineOf(at[i])
-		}
-	}
-	return 0
-}
-
 func isTruth(s string) bool { return s == "true" || s == "false" }
-
-// listReturns lists the results of a function's returns, those of functions inside
-// it aside: names as they are, "" for anything else.
-func listReturns(f *ast.FuncDecl) (values []string, at []ast.Node) {
-	ast.Inspect(f.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.ReturnStmt:
-			for _, r := range n.Results {
-				values, at = append(values, dottedName(r)), append(at, n)
-			}
-		}
-		return true
-	})
-	return values, at
-}
 
 // judgeConditions tells conditions that are turned round, or made constant. What a test
 // asserts is judged as a whole.

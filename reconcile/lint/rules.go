@@ -63,7 +63,6 @@ var ownRules = []rule{
 	{"function_body_collapsed", policy.Hard, "a function that had three statements or more now does nothing", "keep what the function does"},
 	{"guard_boolean_inverted", policy.Soft, "a condition was turned into its opposite", "say why in the reason of the change"},
 	{"guard_constant", policy.Hard, "a condition is always true or always false", "write the condition that is meant, or remove the branch"},
-	{"return_value_flipped", policy.Soft, "a function returns true where it returned false, or the other way round", "say why in the reason of the change"},
 	{"silent_exception_swallow", policy.Soft, "an error is ignored silently", "return the error, or say why it does not matter and handle it"},
 	{"permission_loosened", policy.Hard, "everyone may write a file, or a program runs with its owner's rights", "give rights to the owner only"},
 	{"permission_loosened_in_test", policy.Soft, "a test gives everyone the right to write a file, or runs a program with its owner's rights", "give rights to the owner only, or say why in the reason of the change"},
