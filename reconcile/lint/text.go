@@ -43,7 +43,7 @@ var textPatterns = sync.OnceValue(func() []pattern {
 			re(`\bchild_process\b|\bexecSync\s*\(|\b(?:spawn|execFile)(?:Sync)?\s*\(\s*(?:["'](?:\S*/)?(?:ba|z|da|k)?sh["']|[^"'\s)])|\bshell\s*:\s*true\b|\bDeno\.(?:run|Command)\b|\bshelljs\b`)},
 		{"process_exec_introduced", "runs a program", scriptExts(), []string{"child_process"}, withoutShell()},
 		{"shell_exec_introduced", "runs text in a shell", otherExts(), []string{"system", "exec", "Runtime", "Process", "Command", "popen", "`"},
-			re(`\b(?:system|popen|shell_exec|passthru|proc_open)\s*\(|\bgetRuntime\(\)\.exec\b|\bProcessBuilder\s*\(|\bProcess\.Start\s*\(|\bCommand::new\s*\(|\bKernel\.(?:system|exec)\b|%x\{`)},
+			re(`\b(?:system|popen|shell_exec|passthru|proc_open)\s*\(|\bgetRuntime\(\)\.exec\b|\bProcessBuilder\s*\(|\bProcess\.Start\s*\(|\bCommand>?::new\s*\(|\bKernel\.(?:system|exec)\b|%x\{`)},
 		{"process_exec_introduced", "runs a program", otherExts(), []string{"Process", "Command"}, namedProgram()},
 		{"dynamic_code_introduced", "runs or loads code that is computed", pythonExts(), []string{"eval", "exec", "compile", "import", "load", "builtins", "globals", "ctypes", "__sub"},
 			re(`(?:^|[^.\w])(?:eval|exec|compile|__import__)\s*\(|\bimportlib\.(?:import_module|reload|util|machinery)|\bimport\s+import_module\b|\b(?:pickle|marshal|dill|shelve)\.(?:loads?|open)\s*\(|\byaml\.(?:unsafe_)?load\s*\(|__builtins__|__subclasses__|\bglobals\s*\(\s*\)\s*\[|\bctypes\b`)},
@@ -52,7 +52,7 @@ var textPatterns = sync.OnceValue(func() []pattern {
 		{"dynamic_code_introduced", "runs or loads code that is computed", slices.Concat(shellExts(), otherExts()), []string{"eval", "dlopen", "loadstring", "forName", "loadLibrary"},
 			re(`(?:^|[;&|(]\s*|\s)eval\s|\beval\s*\(|\bdlopen\s*\(|\bloadstring\s*\(|\bClass\.forName\s*\(|\bloadLibrary\s*\(`)},
 		{"dynamic_code_introduced", "makes code of what is no code, or links code of elsewhere", []string{".rs"}, nil,
-			re(`\btransmute(?:_copy)?\b|\w*asm!|\bextern\s*(?:"[^"]*"\s*)?\{|\bunion\s+\w+|\bdlsym\b|\bLibrary::new\b|PROT_EXEC|mprotect|VirtualProtect|PAGE_EXECUTE|\bas\s*\*\s*(?:const|mut)\b.*\bfn\b|\blink_section\b`)},
+			re(`\btransmute(?:_copy)?\b|\w*asm!|\bextern\s*(?:"[^"]*"\s*)?\{|\bunion\s+\w+|\bdlsym\b|\blibloading\b|LoadLibrary|GetProcAddress|PROT_EXEC|mprotect|VirtualProtect|PAGE_EXECUTE|\b(?:syscall|fork|f?exec[lv]\w*|posix_spawnp?)\s*\(|\bas\s*\*\s*(?:const|mut)\b.*\bfn\b|\blink_section\b`)},
 		{"permission_loosened", "lets everyone write, or sets the setuid bit", nil, []string{"chmod", "umask", "S_IWOTH", "S_ISUID"},
 			re(`(?i)\bchmod\b[^\n]*?(?:\b0?o?[0-7]?[0-7]{2}[2367]\b|\b[2467][0-7]{3}\b|[ao]\+[rx]*w|u\+s|g\+s)|\bumask\s*\(?\s*0?o?0{1,3}\b|\bS_IWOTH\b|\bS_ISUID\b`)},
 		{"silent_exception_swallow", "ignores an error", slices.Concat(shellExts(), []string{".yml", ".yaml"}), []string{"||", "set +e"}, re(`\|\|\s*(?:true|:|exit\s+0)(?:\s|;|$)|^\s*set\s+\+e`)},
@@ -75,32 +75,44 @@ var namedProgram = lazy(`\b(?:Command::new|ProcessBuilder|Process\.Start)\s*\(\s
 
 // otherProgram finds what makes the name of a program say little, anywhere in a file: a shell, an interpreter or a
 // program that runs others, as a whole text, and in Java what gives a process another program.
-var otherProgram = lazy(`(?i)["'](?:[^"'\s]*[/\\])?(?:(?:ba|z|da|k|c|tc|fi|a|pw|mk)?sh|cmd|powershell|busybox|toybox|env|xargs|sudo|doas|su|ssh|nohup|nice|ionice|timeout|setsid|stdbuf|watch|parallel|chroot|unshare|nsenter|flock|script|expect|find|awk|gawk|mawk|perl|ruby|python[\d.]*w?|pypy[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|tclsh|osascript|[cw]script|mshta|rundll32|docker|podman)(?:\.exe)?["']|\bcommand\s*\(`)
+var otherProgram = lazy(`(?i)["'](?:[^"'\s]*[/\\])?(?:(?:r?ba|z|da|l?k|c|tc|fi|a|pw|mk|o|xon|elvi)?sh|nu|cmd|powershell|busybox|toybox|env|exec|eval|start|at|crontab|npx|uvx|pipx|strace|gdb|taskset|chrt|runuser|pkexec|systemd-run|wine|xargs|sudo|doas|su|ssh|nohup|nice|ionice|timeout|setsid|stdbuf|watch|parallel|chroot|unshare|nsenter|flock|script|expect|find|awk|gawk|mawk|perl|ruby|python[\d.]*w?|pypy[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|tclsh|osascript|[cw]script|mshta|rundll32|docker|podman)(?:\.exe)?["']|(?-i:\bcommand\s*\(|::command\b|"command")`)
 
 var (
 	// otherCommand finds what may give the names Command and clap to something else in a file of Rust.
-	otherCommand = lazy(`\bprocess\b|\b(?:as|mod|crate|type|struct|enum|trait|union|macro_rules!)\s+(?:clap|Command)\b|\bmod\s+\w+\s*\{|\bCommand\s*:(?:[^:]|$)`)
+	otherCommand = lazy(`\bprocess\b|\b(?:as|mod|crate|type|struct|enum|trait|union|macro_rules!)\s+(?:clap|Command)\b|\bmod\s+\w+\s*\{|\binclude!|\bCommand\s*:(?:[^:]|$)`)
 	rustUse      = lazy(`(?m)(?:^|[^\w\s"'.,:-])\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([^;]+);`)
 	takenNames   = lazy(`\b(?:Command|clap)\b`)
 )
 
-// parsesCommands reports a file of Rust whose Command is that of clap, which runs nothing, and can be no other. A name
-// that the head of a file imports stands before what a star brings there.
-func (s side) parsesCommands() bool {
+// parsedCommand finds the calls in a file of Rust that make a Command of clap, which runs nothing, and can make no other;
+// nil for none. A name that the head of a file imports stands before what a star brings there.
+func (s side) parsedCommand() *regexp.Regexp {
 	named, stars, end := false, false, 0
 	for _, m := range rustUse().FindAllSubmatchIndex(s.src, -1) {
 		from, head := s.src[m[2]:m[3]], !bytes.ContainsRune(s.src[end:m[2]], '{')
 		own, star := bytes.HasPrefix(from, []byte("clap::")), bytes.ContainsRune(from, '*')
 		if !own && takenNames().Match(from) || star && !head {
-			return false
+			return nil
 		}
 		named, stars = named || head && own && bytes.Contains(from, []byte("Command")), stars || star && !own
 		if head {
 			end = m[1]
 		}
 	}
-	return (named || !stars && bytes.Contains(s.src, []byte("clap::Command::new"))) && !otherCommand().Match(s.src)
+	switch {
+	case otherCommand().Match(s.src):
+	case named:
+		return namedClap()
+	case !stars:
+		return clapByPath()
+	}
+	return nil
 }
+
+var (
+	clapByPath = lazy(`(^|[^\w:])clap::Command::new\s*\(`)
+	namedClap  = lazy(`(^|[^\w:])(?:clap::)?Command::new\s*\(`)
+)
 
 // lines are the lines of a side.
 func (s side) lines() []string {
@@ -128,12 +140,16 @@ func (d *delta) findMatching(s side, p pattern) []hit {
 	var out []hit
 	var silent map[int]bool
 	all := len(p.exts) == 0 || p.code == "lint_silenced"
-	named, clap := p.code == "shell_exec_introduced" && !otherProgram().Match(d.now.src), d.ext == ".rs" && s.parsesCommands()
+	named := p.code == "shell_exec_introduced" && !otherProgram().Match(d.now.src)
+	var clap *regexp.Regexp
+	if d.ext == ".rs" && strings.HasSuffix(p.code, "_exec_introduced") {
+		clap = s.parsedCommand()
+	}
 	for i, l := range s.lines() {
 		if all && d.lost[l] == 0 && d.come[l] == 0 || !p.matchesLine(l) {
 			continue
 		}
-		if clap && strings.Contains(l, "Command::new") || p.code == "shell_exec_introduced" && (withoutShell().MatchString(l) || named && !p.re.MatchString(namedProgram().ReplaceAllString(l, ""))) {
+		if clap != nil && !p.re.MatchString(clap.ReplaceAllString(l, "$1")) || p.code == "shell_exec_introduced" && (withoutShell().MatchString(l) || named && !p.re.MatchString(namedProgram().ReplaceAllString(l, ""))) {
 			continue
 		}
 		if silent == nil && !all {

@@ -139,7 +139,7 @@ func beginningOnly(c *change, d *delta) string {
 	lost, block, tail := bytes.Count(was[len(now):], []byte("\n"))-d.moved.lines, bytes.HasPrefix(was[len(now):], []byte("\n\n")), bytes.TrimLeft(was[len(now):], "\n")
 	text := slices.Contains(proseExts(), d.ext) && !strings.EqualFold(path.Base(d.Path), "CMakeLists.txt") || path.Base(d.Path) == "CODEOWNERS"
 	last := text && !bytes.Contains(bytes.TrimSpace(was[len(now):]), []byte("\n\n")) // one paragraph, however short the file is
-	top := len(tail) > 0 && !unicode.IsSpace(rune(tail[0])) && 100*lost <= deletionPercent*len(d.was.lines())
+	top := len(tail) > 0 && !unicode.IsSpace(rune(tail[0])) && lost <= 2*deletionLines && 100*lost <= deletionPercent*len(d.was.lines())
 	block = block && bytes.HasSuffix(d.After, []byte("\n")) && (top || lost < deletionLines && (last || 2*lost <= len(d.was.lines())))
 	ends := slices.ContainsFunc(c.deltas, func(o *delta) bool { // with the folder, or the file, that it is about
 		return wholeParse(d.ext) && o.After == nil && (bytes.Contains(was[len(now):], []byte(o.Path)) || o.dir != "." && bytes.Contains(was[len(now):], []byte(o.dir)))
