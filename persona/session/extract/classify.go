@@ -135,16 +135,19 @@ func (d *document) listsVersions() bool {
 	return n > 2 && 3*n > len(d.sections)
 }
 
-// isClosed reports whether nothing is read from s: a licence, a table of contents or what
+// isClosed reports whether nothing is read from s: a licence, a table of contents, what no longer is, or what
 // stands below one.
 func (s *section) isClosed() bool {
 	for p := s; p != nil; p = p.parent {
-		if phraseTopic(strings.ToLower(p.title)) == closed {
+		if phraseTopic(strings.ToLower(p.title)) == closed || bygone().MatchString(p.title) {
 			return true
 		}
 	}
 	return false
 }
+
+// bygone is a heading of what no longer is.
+var bygone = lazy(`(?i)^(?:legacy|deprecated|obsolete|superseded)(?: [\w-]+)?$|\((?:legacy|deprecated|obsolete|superseded)\)$`)
 
 // isIntroduction reports whether a section about the document is one that says what the document
 // is about, as an introduction does.

@@ -2,9 +2,11 @@ package extract
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // numbered is what an index puts in front of a decision's title: "ADR 012: ", "12. ".
@@ -16,33 +18,41 @@ func (d *document) recordsDecision() bool {
 	if d.isGuide() && strings.IndexAny(path.Base(path.Dir(d.path)), "0123456789") != 0 || d.isSample() || d.isForm() || d.foreign {
 		return false
 	}
-	return d.place == decisions && topicOf(d.stem()) != decisions || d.findDecision() != nil && d.hasFrame()
+	return d.place == decisions && topicOf(d.stem()) != decisions || (d.findDecisions() != nil || d.hasHeading("status")) && d.hasHeading(frame...)
 }
 
-// hasFrame reports whether d has a section of an ADR besides the decision.
-func (d *document) hasFrame() bool {
-	for _, s := range d.sections {
-		switch strings.ToLower(s.title) {
-		case "context", "consequences", "context and problem statement", "considered options", "decision drivers":
-			return true
-		}
-	}
-	return false
+// frame are the headings of an ADR besides the decision.
+var frame = []string{"context", "consequences", "context and problem statement", "considered options", "decision drivers"}
+
+func (d *document) hasHeading(titles ...string) bool {
+	return slices.ContainsFunc(d.sections, func(s *section) bool { return slices.Contains(titles, strings.ToLower(s.title)) })
 }
 
-// findDecision is the section that states what was decided, nil without one.
-func (d *document) findDecision() *section {
+// findDecisions are the sections that state what was decided: the first one, and in a log, where each has a context
+// of its own, all.
+func (d *document) findDecisions() (out []*section) {
 	for _, s := range d.sections {
 		switch title := strings.ToLower(strings.TrimLeft(s.title, "0123456789. ")); title {
 		case "proposal", "solution":
-			if d.place == decisions {
-				return s
+			if d.place != decisions {
+				continue
 			}
 		case "decision", "decisions", "decision outcome", "the decision", "chosen option", "outcome", "resolution":
-			return s
+		default:
+			continue
+		}
+		if out = append(out, s); !s.isLogged() {
+			return out[:1]
 		}
 	}
-	return nil
+	return out
+}
+
+// isLogged reports whether s states a decision of a log: a heading below that of the document has it, with a context.
+func (s *section) isLogged() bool {
+	return s.parent != nil && s.parent.level > 1 && slices.ContainsFunc(s.doc.sections, func(x *section) bool {
+		return x.parent == s.parent && slices.Contains(frame, strings.ToLower(x.title))
+	})
 }
 
 // readStatus is what d says of how far its decision is, in lower case: a field of its front
@@ -50,6 +60,9 @@ func (d *document) findDecision() *section {
 func (d *document) readStatus() string {
 	if d.state != "" {
 		return strings.ToLower(d.state)
+	}
+	if m := rstStatus().FindSubmatch(d.raw); m != nil && isRST(d.path) {
+		return strings.ToLower(string(m[1]))
 	}
 	said := func(s *section) (out []string) {
 		for _, b := range s.blocks {
@@ -82,8 +95,9 @@ func (d *document) readStatus() string {
 	return ""
 }
 
-// statusField is a line "Status: …", which may stand among others of a paragraph.
-var statusField = lazy(`(?i)(?:^|\s)status: *(\S.*)$`)
+// statusField is a line "Status: …", which may stand among others of a paragraph, and rstStatus one of a list
+// of fields or of a table.
+var statusField, rstStatus = lazy(`(?i)(?:^|\s)status: *(\S.*)$`), lazy(`(?mi)^(?::status:|status {2,}|\s*\* - status\n +-|\| *` + "`?status`?" + ` *\|) *(\S.*?) *\|?\r?$`)
 
 // readDecision reads the decision of a document that records one. One that was given up or refused is
 // none; one that is not accepted yet has its status in the title.
@@ -94,12 +108,11 @@ func (s *section) readDecision() []candidate {
 	}
 	state := words(d.readStatus())
 	for i, w := range state {
-		state[i] = strings.TrimRight(w, ".,;!")
-		if w = state[i]; in("superseded superceded deprecated withdrawn abandoned obsolete replaced cancelled canceled rejected declined", w) {
+		if state[i] = strings.TrimRight(w, ".,;!"); in(refused, state[i]) || state[i] == "longer" {
 			return nil
 		}
 	}
-	title, score := d.title, scoreDecision
+	title, proposed, score := d.title, "", scoreDecision
 	if title == "" {
 		title = strings.NewReplacer("-", " ", "_", " ").Replace(strings.TrimLeft(d.stem(), "0123456789-_ "))
 	}
@@ -107,19 +120,25 @@ func (s *section) readDecision() []candidate {
 	if len(state) > 0 && !slices.ContainsFunc(state, func(w string) bool {
 		return in("accepted approved adopted implemented agreed done final active decided", w)
 	}) {
-		title += " (" + clip(strings.Join(state[:min(len(state), 3)], " "), 30) + ")" // merged as it is, and nobody came back to say accepted
+		proposed = " (" + clip(strings.Join(state[:min(len(state), 3)], " "), 30) + ")" // merged as it is, and nobody came back to say accepted
 		score -= 8
 	}
-	c := candidate{kind: decision, title: capitalize(title), score: score}
-	if x := d.findDecision(); x != nil {
-		e, ok := x.statedBelow()
-		about, chosen := e.findChoice()
-		if !ok || !chosen {
-			return nil
+	c := candidate{kind: decision, title: capitalize(title) + proposed, score: score}
+	if xs := d.findDecisions(); xs != nil {
+		var out []candidate
+		for _, x := range xs {
+			e, ok := x.statedBelow()
+			about, chosen := e.findChoice()
+			if !ok || !chosen {
+				continue
+			}
+			c.about, c.evidence = about, []evidence{e}
+			if x.isLogged() {
+				c.title = capitalize(numbered().ReplaceAllString(x.parent.title, "")) + proposed
+			}
+			out = append(out, c)
 		}
-		c.about = about
-		c.evidence = []evidence{e}
-		return []candidate{c}
+		return out
 	}
 	if cs := d.readLabelledDecisions(); len(cs) > 0 {
 		return cs
@@ -161,6 +180,43 @@ func (d *document) readLabelledDecisions() []candidate {
 	return out
 }
 
+// refused are the states of a decision that does not hold.
+const refused = "superseded superceded deprecated withdrawn abandoned obsolete replaced cancelled canceled rejected declined archived reverted"
+
+// withoutOverturned takes out the decisions for what a later record of their folder removes or replaces by name: by
+// their title or, where only a name is spelt so, by what they say. The second result is what it took out.
+func withoutOverturned(cs []candidate) (kept []candidate, gone []skip) {
+	type end struct{ dir, order, what, path string }
+	var ends []end
+	for _, c := range cs {
+		if m := removes().FindStringSubmatch(c.title); m != nil && c.kind == decision && !strings.HasSuffix(c.title, ")") {
+			p := c.evidence[0].doc.path
+			ends = append(ends, end{path.Dir(p), orderOf(p), m[1], p})
+		}
+	}
+	for _, c := range cs {
+		p := c.evidence[0].doc.path
+		said := c.title
+		for _, e := range c.evidence {
+			said += " " + strings.Join(e.quote, " ")
+		}
+		at := slices.IndexFunc(ends, func(e end) bool {
+			is := func(w string) bool { return strings.EqualFold(w, e.what) }
+			return c.kind == decision && path.Dir(p) == e.dir && orderOf(p) < e.order &&
+				(slices.ContainsFunc(words(c.title), is) || strings.ContainsFunc(e.what[1:], unicode.IsUpper) && slices.ContainsFunc(words(said), is))
+		})
+		if at < 0 {
+			kept = append(kept, c)
+		} else {
+			gone = append(gone, skip{path: fmt.Sprintf("%s:%d", p, c.evidence[0].from), why: ends[at].path + " is later"})
+		}
+	}
+	return kept, gone
+}
+
+// removes is a title that says of one thing that it goes.
+var removes = lazy(`^(?i:remove|drop|retire|decommission|stop using|do not use|no longer use|replace|(?:migrate|move|switch)(?: away)? from) ([\w.-]+)(?: ;|[,;:]| (?i:with|by|in|to|and|for|from)\b|$)`)
+
 // superseded are the words of a record that says which other one holds now.
 var superseded = lazy(`(?i)\b(?:superseded|replaced) by\b`)
 
@@ -170,7 +226,7 @@ var superseded = lazy(`(?i)\b(?:superseded|replaced) by\b`)
 // second result is false where none says a choice, or only by its number.
 func (e evidence) findChoice() (about string, ok bool) {
 	var first, last, below string
-	numbered := false
+	numbered, away := false, false
 	for i, b := range e.passage {
 		lead := ""
 		if i > 0 && leadsUp(e.passage[i-1]) && (b.kind != paragraph || e.passage[i-1].kind == paragraph) {
@@ -185,6 +241,9 @@ func (e evidence) findChoice() (about string, ok bool) {
 			}
 			for _, s := range splitSentences(q) {
 				ws := words(s)
+				if elsewhere().MatchString(s) {
+					away = true
+				}
 				if len(ws) == 0 || len(ws) < 3 && lead == "" || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) || len(ws) < 12 && elsewhere().MatchString(s) ||
 					slices.ContainsFunc(ws, func(w string) bool { return in("recommend recommends recommendation todo tbd", w) }) {
 					continue
@@ -208,12 +267,12 @@ func (e evidence) findChoice() (about string, ok bool) {
 		}
 	}
 	about = cmp.Or(below, last, first)
-	return about, ok && (about != "" || !numbered)
+	return about, ok && (about != "" || !numbered && !away)
 }
 
 // elsewhere are the words of a short sentence that leaves what is decided to another, or to later.
 // byNumber is the end of one that names what is decided by its number alone.
-var elsewhere, byNumber = lazy(`(?i)\bto be (?:determined|decided|defined)\b|\bas (?:described|designed|proposed|outlined) above\b`), lazy(`(?i)\boptions?:? ["“]?(?:[0-9]+|[a-d])["”.!,]*(?: because)?:?$`)
+var elsewhere, byNumber = lazy(`(?i)\bto be (?:determined|decided|defined)\b|\bas (?:described|designed|proposed|outlined) above\b|\bthe (?:proposed|described|suggested) (?:solution|option|approach|design)\b`), lazy(`(?i)\boptions?:? ["“]?(?:[0-9]+|[a-d])["”.!,]*(?: because)?:?$`)
 
 // tellsChoice reports whether a sentence says that somebody chose.
 func tellsChoice(ws []string) bool {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 
 	"github.com/adrg/frontmatter"
 	"github.com/yuin/goldmark"
@@ -138,9 +139,10 @@ func parseDocument(f file) *document {
 	return d
 }
 
-// isForeign reports whether d is not in English: hardly a word is one that English cannot do without.
+// isForeign reports whether d is not in English: hardly a word is one that English cannot do without, and some
+// are what others cannot do without or have letters that English has not.
 func (d *document) isForeign() bool {
-	all, english := 0, 0
+	all, english, other := 0, 0, 0
 	for _, s := range d.sections {
 		for _, b := range s.blocks {
 			for _, t := range append([]item{{run: b.run}}, b.items...) {
@@ -150,12 +152,16 @@ func (d *document) isForeign() bool {
 						english += count(ws, func(w string) bool {
 							return in("the of to and is for with this that be are you by on or as it if must should not can we", w)
 						})
+						other += count(ws, func(w string) bool {
+							return in("der die das und ist ein eine le la les des et est un une el los las que en de del do da em het een van och att og er il di e", w) ||
+								strings.ContainsFunc(w, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) })
+						})
 					}
 				}
 			}
 		}
 	}
-	return all > 30 && 25*english < all
+	return all > 30 && 25*english < all && 20*other > all
 }
 
 // frontMatter reads the block's title, owner and status and returns where

@@ -11,8 +11,9 @@
 //     list, instructions or commands; a noun only above steps or commands; Diagnosis, Mitigation and
 //     the like of a runbook; in a charter, what people do in turn. A section that obliges as often as
 //     it instructs is neither a policy nor a process, and a finding counts it
-//   - decisions: the section of an ADR that states the decision; not one that was given up or refused,
-//     and one that is only proposed says so in its title and stands behind
+//   - decisions: the section of an ADR that states the decision; not one that was given up or refused, or whose
+//     subject a later record of the folder removes by name; one that is only proposed says so in its title and stands
+//     behind
 //   - roles: tables, lists and sub-headings of a section about roles, and an office that a heading
 //     names, where the text says what its holders are or do; "The X is responsible for …", first in
 //     a section
@@ -22,8 +23,8 @@
 //
 // What a section is about is told by its heading, else by the nearest heading above it, else by the
 // file or folder. It passes over licences and tables of contents; what is not in English; minutes,
-// plans, proposals, examples and forms; what a folder or the front matter calls done, rejected or
-// archived; invitations, and what only weighs, as context and alternatives. Specifications, references of
+// plans, drafts, proposals, examples and forms; what a folder, a heading, the front matter or a field at the top calls
+// done, rejected, archived or legacy; invitations, and what only weighs, as context and alternatives. Specifications, references of
 // an interface and manuals for users tell no rule or procedure of the team.
 //
 // # What an atom holds
@@ -110,7 +111,7 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		}
 		if d.listsVersions() {
 			skips = append(skips, skip{path: d.path, why: "a change log", class: forge})
-		} else if why, of := d.whyPast(); why != "" && (d.foreign || !d.decides) {
+		} else if why, of := d.whyPast(); why != "" {
 			skips = append(skips, skip{path: d.path, why: why, class: of})
 		}
 		docs = append(docs, d)
@@ -177,9 +178,10 @@ func emitAtoms(docs []*document, skips []skip, r session.Request) (session.Emiss
 	all, copies := withoutCopies(all)
 	skips = append(skips, copies...)
 	all, older := keepLatest(all)
+	all, overturned := withoutOverturned(all)
 	cs, clashes := mergeCandidates(all)
 	rankCandidates(cs, r.Now.UTC().Format("2006"))
-	t := tally{docs: docs, skips: skips, older: older, clashes: clashes, kinds: map[string]int{}}
+	t := tally{docs: docs, skips: skips, older: append(older, overturned...), clashes: clashes, kinds: map[string]int{}}
 	there := newBundle(r.Graph, cs)
 	var kept, declined []chosen
 	d := newDirectory(r.Graph, cs)
@@ -234,13 +236,27 @@ func splitWeak(all []chosen, limit int) (kept, weak []chosen) {
 		return all, nil
 	}
 	for i, k := range all {
-		if 5*i < 2*limit || k.prior != nil || k.score >= scoreStrong && k.kind != system && k.kind != artifact {
+		if 5*i < 2*limit || k.prior != nil || k.isStrong() {
 			kept = append(kept, k)
 		} else {
 			weak = append(weak, k)
 		}
 	}
 	return kept, weak
+}
+
+// isStrong reports whether strong evidence speaks for c: of a rule less is enough in a document for rules.
+func (c candidate) isStrong() bool {
+	least := scoreStrong
+	switch d := c.evidence[0].doc; {
+	case c.kind == system || c.kind == artifact:
+		return false
+	case c.kind == policyAtom && d.isCharter():
+		least = scoreSigns
+	case c.kind == policyAtom && d.isForRules():
+		least = scoreSigns + 3
+	}
+	return c.score >= least
 }
 
 // finishEmission prints what is kept. Edges are made last, among what is emitted and

@@ -18,6 +18,7 @@ const manuals = "doc docs documentation site website www manual guide guides ref
 // for those who use it.
 var (
 	top        = "(?i)(?:^|/)_?(?:" + strings.ReplaceAll(manuals, " ", "|") + ")/(?:[^/]+/)?"
+	ofManual   = lazy("(?i)^(?:.*?/)??_?(?:" + strings.ReplaceAll(manuals, " ", "|") + ")/")
 	installing = lazy(top + `(?:install(?:ation|ing)?|quick[-_]?start|getting[-_]started)[/.]`)
 	using      = lazy(top + `(?:users?|(?:user[-_]?)?guide|faq|integrations?|usage|using|tutorials?|operator-manual|manpage|cookbook|beginners?(?:[-_]guide)?|common[-_](?:issues|tasks)|tips-and-tricks|configuration|configuring)[/.]`)
 )
@@ -27,9 +28,7 @@ var (
 // are pages for those who install it and for those who use it, or it is packaged and a heading says how to
 // install it.
 func hasProduct(files fs.FS, docs []*document) bool {
-	have := func(page *regexp.Regexp) bool {
-		return slices.ContainsFunc(docs, func(d *document) bool { return page.MatchString(d.path) })
-	}
+	have := func(page *regexp.Regexp) bool { return len(foldersOf(page, docs)) > 0 }
 	if have(installing()) && have(using()) || isPackaged(files) && slices.ContainsFunc(docs, (*document).tellsInstall) {
 		return true
 	}
@@ -40,6 +39,16 @@ func hasProduct(files fs.FS, docs []*document) bool {
 		}
 	}
 	return false
+}
+
+// foldersOf are the folders for documents that hold such a page.
+func foldersOf(page *regexp.Regexp, docs []*document) (out []string) {
+	for _, d := range docs {
+		if page.MatchString(d.path) {
+			out = append(out, ofManual().FindString(d.path))
+		}
+	}
+	return out
 }
 
 // tellsInstall reports whether d has a heading on how to install something.
@@ -113,8 +122,9 @@ func (d *document) isOfTeam() bool {
 	if d.hasWord("upgrade upgrading upgrades install installation installing uninstall") && !d.hasWord("contributing development dev") {
 		return false
 	}
-	return d.decides || d.isRulebook() || d.hasWord(affairs) || d.isCharter() ||
-		d.hasWord("development develop dev devel developer developers hacking internal internals maintaining maintainer pull runbook runbooks playbook playbooks ops operations oncall incident incidents adr adrs")
+	security := d.hasWord("security") && strings.Count(d.path, "/") > 1 // of the product, not of those who make it
+	return d.decides || d.isRulebook() || d.hasWord(affairs) && !security || d.isCharter() ||
+		!forUsers().MatchString(d.path) && d.hasWord("development develop dev devel developer developers hacking internal internals maintaining maintainer pull runbook runbooks playbook playbooks ops operations oncall incident incidents adr adrs")
 }
 
 // isReference reports whether d tells how an interface is called: it has two headings of such.
@@ -126,6 +136,11 @@ func (d *document) isReference() bool {
 		}
 	}
 	return len(said) > 1
+}
+
+// definesTerms reports whether d, or a section of it, is a glossary.
+func (d *document) definesTerms() bool {
+	return d.place == glossary || slices.ContainsFunc(d.sections, func(s *section) bool { return s.own == glossary })
 }
 
 // making are the words of a heading for those who make or install a product.
@@ -140,17 +155,20 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 			references[path.Dir(d.path)]++
 		}
 	}
+	install, use := foldersOf(installing(), docs), foldersOf(forUsers(), docs)
 	for _, d := range docs {
-		n := len(d.found)
+		n, folder := len(d.found), ofManual().FindString(d.path)
 		if product && slices.Contains(readmes, path.Base(d.path)) {
 			d.found = slices.DeleteFunc(d.found, func(c candidate) bool {
 				return c.kind == process && !making().MatchString(c.title)
 			})
 		}
-		if d.isOfTeam() || !(product && d.isManual()) && !forUsers().MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference() {
+		if d.isOfTeam() || !(product && (d.isManual() || slices.Contains(install, folder) && slices.Contains(use, folder))) && !forUsers().MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference() {
 			continue
 		}
-		d.found = slices.DeleteFunc(d.found, func(c candidate) bool { return c.kind == process || c.kind == policyAtom || c.kind == system })
+		d.found = slices.DeleteFunc(d.found, func(c candidate) bool {
+			return c.kind != decision && c.kind != artifact && !(c.kind == term && d.definesTerms())
+		})
 		for _, s := range d.sections {
 			s.torn = false
 		}

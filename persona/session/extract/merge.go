@@ -10,7 +10,7 @@ import (
 
 // findCandidates reads what one document says exists.
 func (d *document) findCandidates() []candidate {
-	if why, _ := d.whyPast(); d.listsVersions() || why != "" && !d.decides {
+	if why, _ := d.whyPast(); d.listsVersions() || why != "" {
 		return nil
 	}
 	var out []candidate
@@ -73,7 +73,8 @@ func (s *section) soundOf(cs []candidate) []candidate {
 
 // countLacks is how much speaks against keeping a rule or a procedure that is one: a rule that opens its
 // document, which as often says what the document is for; few things to do, a heading that names no action
-// or is far down, which are as often part of another procedure, or tell how a program is used.
+// or is far down, which are as often part of another procedure, or tell how a program is used; what installs
+// something in a few lines.
 func (s *section) countLacks(c candidate) (n int) {
 	if c.kind == policyAtom {
 		if s.isFirst() {
@@ -81,8 +82,12 @@ func (s *section) countLacks(c candidate) (n int) {
 		}
 		return n
 	}
-	if s.readTraits(nil).orders < 5 {
+	t := s.readTraits(nil)
+	if t.orders < 5 {
 		n = 4
+	}
+	if in("install installing installation", t.firstWord()) && t.lines < shortRules {
+		n += 12
 	}
 	if s.level > 3 {
 		n += 3
@@ -212,11 +217,8 @@ func keepLatest(cs []candidate) (kept []candidate, older []skip) {
 	last := map[string]edition{}
 	of := func(c candidate) (string, edition) {
 		p := c.evidence[0].doc.path
-		order := replaceEditions(p, func(n string) string {
-			return digits().ReplaceAllStringFunc(n, func(d string) string { return fmt.Sprintf("%08s", d) })
-		})
 		hide := func(string) string { return "#" }
-		return c.kind + " " + replaceEditions(c.title, hide) + " " + replaceEditions(p, hide), edition{order, p}
+		return c.kind + " " + replaceEditions(c.title, hide) + " " + replaceEditions(p, hide), edition{replaceEditions(p, orderOf), p}
 	}
 	for _, c := range cs {
 		if k, e := of(c); e.order > last[k].order {
@@ -231,6 +233,11 @@ func keepLatest(cs []candidate) (kept []candidate, older []skip) {
 		}
 	}
 	return kept, older
+}
+
+// orderOf is s with its numbers filled up, so that it sorts by them.
+func orderOf(s string) string {
+	return digits().ReplaceAllStringFunc(s, func(d string) string { return fmt.Sprintf("%08s", d) })
 }
 
 var (
@@ -264,23 +271,27 @@ func (c candidate) saysSame(o candidate) bool {
 }
 
 // tellApart tells rules and procedures of one title in several places by the document, or by
-// the heading above: they are not one concept, unless they say the same. The first in the
-// order of files keeps its title.
+// the heading above: they are not one concept, unless they say the same. Nor are offices of one word, as Member,
+// that two folders have. The first in the order of files keeps its title.
 func tellApart(cs []candidate) {
 	first := map[string]*candidate{}
 	name := func(title string) string { return slug(strings.TrimPrefix(keyOf(process, title), process)) }
 	for i := range cs {
 		c := &cs[i]
-		if c.kind != policyAtom && c.kind != process {
+		k := name(bracketed().ReplaceAllString(c.title, ""))
+		switch {
+		case c.kind == role && !strings.Contains(c.title, " "):
+			k = role + k
+		case c.kind != policyAtom && c.kind != process:
 			continue
 		}
-		k := name(bracketed().ReplaceAllString(c.title, ""))
 		switch f := first[k]; {
 		case f == nil:
 			copied := *c
 			first[k] = &copied
 		case c.kind == f.kind && f.saysSame(*c) && (c.kind == policyAtom || sameName(f.evidence[0].doc.displayName(), c.evidence[0].doc.displayName())):
 			c.title, c.evidence[0].copied = f.title, true
+		case c.kind == role && path.Dir(f.evidence[0].doc.path) == path.Dir(c.evidence[0].doc.path):
 		case name(f.title) != name(c.title):
 		case f.evidence[0].doc != c.evidence[0].doc && strings.HasSuffix(c.title, "("+c.evidence[0].doc.shortName()+")"):
 			c.title = strings.TrimSpace(bracketed().ReplaceAllString(c.title, "")) + " (" + clip(firstPart(c.evidence[0].doc.displayName()), 50) + ")"
@@ -364,12 +375,13 @@ func rankCandidates(cs []candidate, thisYear string) {
 			return cmp.Or(worth[name(b)]-worth[name(a)], strings.Compare(a.kind, b.kind), strings.Compare(a.title, b.title))
 		})
 	}
-	for _, c := range cs {
+	for i, c := range cs {
 		docs := map[*document]bool{}
 		for _, e := range c.evidence {
 			docs[e.doc] = true
 		}
-		worth[name(c)] = 12 * (c.score + worthOf[c.kind] + min(len(docs)-1, 5) - c.evidence[0].doc.shelfPenalty(thisYear))
+		cs[i].score -= c.evidence[0].doc.shelfPenalty(thisYear)
+		worth[name(c)] = 12 * (cs[i].score + worthOf[c.kind] + min(len(docs)-1, 5))
 	}
 	sort()
 	kinds, docs := map[string]int{}, map[*document]int{}

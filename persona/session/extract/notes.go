@@ -70,7 +70,7 @@ func (t *tally) writeNotes() []session.Note {
 		out = append(out, openNote(countNoun(n, "section")+" left out, not plainly a rule or a procedure: "+listSome(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+strings.Join(pathsOf(torn), ", ")+"."))
 	}
 	if n := len(t.older); n > 0 {
-		out = append(out, openNote(countNoun(n, "candidate")+" left out for a later year or version: "+listSome(pathsOf(t.older), maxTold), "Files whose names differ by a year or a version say these under one heading, and the last holds: "+strings.Join(listReasons(t.older), ", ")+"."))
+		out = append(out, openNote(countNoun(n, "candidate")+" left out for a later year, version or decision: "+listSome(pathsOf(t.older), maxTold), "Files whose names differ by a year or a version say these under one heading, and the last holds; or a later decision removes what these are about: "+strings.Join(listReasons(t.older), ", ")+"."))
 	}
 	if n := len(t.gone); n > 0 {
 		out = append(out, openNote(countNoun(n, "atom")+" orphaned, proposed as deprecated: "+listSome(pathsOf(t.gone), maxTold),
@@ -95,7 +95,7 @@ func (t *tally) writeNotes() []session.Note {
 	for _, r := range []struct {
 		n    int
 		what string
-	}{{len(t.left), "over max_atoms"}, {len(t.weak), "weaker"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.older), "of an earlier year or version"}, {t.countSkips(formed), "of forms"}, {t.countSkips(manual), "manual pages read in part"}, {t.unread(), "not read"}} {
+	}{{len(t.left), "over max_atoms"}, {len(t.weak), "weaker"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.older), "of an earlier year, version or decision"}, {t.countSkips(formed), "of forms"}, {t.countSkips(manual), "manual pages read in part"}, {t.unread(), "not read"}} {
 		if all += r.n; r.n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", r.n, r.what))
 		}
@@ -130,7 +130,7 @@ func (t *tally) listTorn() (out []skip) {
 func (t *tally) listQuiet() (out []string) {
 	for _, d := range t.docs {
 		for _, s := range d.sections {
-			if why, _ := d.whyPast(); len(s.blocks) > 0 && !s.gave && !s.torn && !s.part && !s.isClosed() && (why == "" || d.decides) && !d.listsVersions() {
+			if why, _ := d.whyPast(); len(s.blocks) > 0 && !s.gave && !s.torn && !s.part && !s.isClosed() && why == "" && !d.listsVersions() {
 				out = append(out, fmt.Sprintf("%s:%d", d.path, s.line))
 			}
 		}

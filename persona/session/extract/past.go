@@ -8,21 +8,28 @@ import (
 
 // The folders of documents that say what was, of those that teach, and of forms.
 const (
-	putAway  = "minutes reports archive archives archived attic historical legacy deprecated defunct completed done rejected obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts presentations slides meetings retro stories news jobs vacancies"
+	givenUp  = "archive archives archived attic historical legacy deprecated defunct rejected obsolete superseded"
+	putAway  = givenUp + " minutes reports completed done retros retrospectives postmortems assessment assessments audits newsletters blog posts presentations slides meetings retro stories news jobs vacancies"
 	teaching = "examples samples tutorial tutorials quickstart"
 	blanks   = "template templates"
 )
 
 // whyPast tells why a document says what was, is to be or might be, and not what holds; "" for no
-// reason. A full date in its name makes minutes or a report only with a word of such, or with no
-// more than one word besides.
+// reason. Of a record of a decision only its folder tells. A full date in its name makes minutes or a report
+// only with a word of such, or with no more than one word besides.
 func (d *document) whyPast() (why string, of class) {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
-	at := slices.IndexFunc(folders, func(f string) bool { return in(putAway+" "+teaching+" "+blanks, f) })
+	left := putAway + " " + teaching + " " + blanks
+	if d.decides {
+		left = givenUp
+	}
+	at := slices.IndexFunc(folders, func(f string) bool { return in(left, f) })
 	state := strings.ToLower(d.state)
 	switch {
 	case d.foreign:
 		return "not in English", ""
+	case d.decides && at < 0:
+		return "", ""
 	case at > 0 && folders[at] == "done" && folders[at-1] == "of": // a definition of done
 	case at >= 0 && in(teaching, folders[at]):
 		return "in a folder named " + folders[at], taught
@@ -36,9 +43,9 @@ func (d *document) whyPast() (why string, of class) {
 		return "a sample, by its name", taught
 	case d.isForm():
 		return "a form with blanks", blank
-	case !d.decides && d.hasHead():
+	case d.isProposal():
 		return "a proposal, by its head", planned
-	case !d.decides && d.hasWord("draft"):
+	case d.hasWord("draft"):
 		return "a draft, by its path", planned
 	case d.hasWord("election elections") && slices.ContainsFunc(d.pathWords(), century().MatchString) || event().MatchString(path.Dir(d.path)):
 		return "of one year, by its folder", dated
@@ -105,26 +112,35 @@ var blankOf = lazy(`(?m)\{[A-Za-z][^{}\n]*\}|\[[A-Za-z][^\]\n]*\](?:[^(\[:]|$)|<
 // event is a folder with a year and another word in its name, as that of a vote or a conference.
 var event = lazy(`(?:^|/)(?:(?:19|20)[0-9]{2}[-_][A-Za-z]|[^/]*[A-Za-z][-_](?:19|20)[0-9]{2}(?:[-_/]|$))`)
 
-// hasHead reports whether d begins with the fields of a proposal: its status, and who wrote or reviews it.
-func (d *document) hasHead() bool {
-	status, people := false, false
-	for _, s := range d.sections[:min(2, len(d.sections))] {
+// isProposal reports whether d says that it proposes something, by its first words, or begins with the fields of
+// a proposal: its status, and who wrote or reviews it. A draft has only the first.
+func (d *document) isProposal() bool {
+	people := isRST(d.path) && rstAuthor().Match(d.raw)
+	for i, s := range d.sections[:min(3, len(d.sections))] {
 		for _, b := range s.blocks {
 			for _, t := range b.listTexts() {
-				label, is, ok := strings.Cut(strings.ToLower(t.run.text), ":")
-				status = status || ok && label == "status" && slices.ContainsFunc(words(is), func(w string) bool { return in(proposedStates, w) })
-				people = people || ok && in("author authors author(s) reviewer reviewers reviewer(s) proposer champion", label)
+				label, _, ok := strings.Cut(strings.ToLower(t.run.text), ":")
+				people = people || ok && i < 2 && in("author authors author(s) reviewer reviewers reviewer(s) proposer champion", label)
+				if proposes().MatchString(firstOf(t.run.text)) {
+					return true
+				}
 			}
 		}
 	}
-	return status && people
+	return slices.ContainsFunc(words(d.readStatus()), func(w string) bool {
+		w = strings.TrimRight(w, ".,;!")
+		return w == "draft" || people && in(proposedStates+" "+refused, w)
+	})
 }
 
+// proposes are the words of a document about itself, and rstAuthor the field of its author.
+var proposes, rstAuthor = lazy(`(?i)^this (?:[\w-]+ )?(?:document |page )?(?:proposes|is a proposal)\b`), lazy(`(?mi)^(?:\| *|:)?authors?(?:\(s\))?(?::| {2,}| *\|)`)
+
 // proposedStates are what becomes of a proposal; a rule is in force, or has an owner.
-const proposedStates = "draft proposed proposal provisional implementable implemented deferred pending review withdrawn rejected"
+const proposedStates = "draft proposed proposal provisional implementable implemented deferred pending review progress"
 
 // proposing are the words in the folder of proposals.
-const proposing = "tep teps kep keps rfc rfcs proposal proposals enhancements"
+const proposing = "tep teps kep keps sep seps pep peps rfc rfcs proposal proposals enhancement enhancements"
 
 // isGuide reports whether d explains the documents of its folder, and is none of them.
 func (d *document) isGuide() bool {

@@ -436,6 +436,9 @@ func (d *document) laysDownRules() bool {
 	return d.isRulebook() || d.hasWord(affairs) || d.speaksToPeople()
 }
 
+// isForRules reports whether a document is there for rules, by its name or place.
+func (d *document) isForRules() bool { return d.isRulebook() || d.hasWord(affairs) || d.isCharter() }
+
 func (d *document) isRulebook() bool {
 	return d.place == policies || d.hasWord(rulebooks) || in("agents claude copilot-instructions", strings.ToLower(d.stem()))
 }

@@ -126,7 +126,7 @@ func (s *section) tellsOf(title string) bool {
 
 var (
 	// comesToHold are the words of how somebody comes to an office, which is a rule and not the office.
-	comesToHold = lazy(`(?i)^new |\b(?:elect|nominat|becom|appoint|resign)(?:s|e|es|ed|ing|ions?)?\b|\bcandidates?\b|\bconsists? of\b|\bvotes?\b|\bstatus (?:may|can|is) `)
+	comesToHold = lazy(`(?i)^new |\b(?:elect|select|nominat|becom|appoint|resign)(?:s|e|es|ed|ing|ions?)?\b|\bcandidates?\b|\bconsists? of\b|\bvotes?\b|\bstatus (?:may|can|is) `)
 	// counted are those of who holds it, and where they are listed.
 	counted = lazy(`(?i)\b(?:[0-9]+|two|three|four|five|six|seven|eight|nine|ten) (?:\S+ ){0,3}(?:maintainers|contributors|members|companies|committers|leads)\b|\b(?:listed|tracked|found|currently|existing)\b|@|https?:`)
 )

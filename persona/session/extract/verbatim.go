@@ -74,6 +74,13 @@ func inOrder(a, b string) bool {
 // announcesMore is the end of what e quotes, where that only announces more, "" else.
 func (e evidence) announcesMore() string {
 	all := e.readsAs()
+	if !slices.ContainsFunc(e.passage, func(b block) bool { return b.kind == table }) {
+		for _, t := range all {
+			if tabled().MatchString(t.text) && !t.code {
+				return t.text
+			}
+		}
+	}
 	if len(all) == 0 || all[len(all)-1].code {
 		return ""
 	}
@@ -86,6 +93,9 @@ func (e evidence) announcesMore() string {
 // stepsBelow are the words of a text that leaves it to another to say what is to be done, or what there is.
 var stepsBelow = lazy(`(?i)\b(?:is|are) below\.$|\b(?:steps|instructions|sections?) below\b|\b(?:the|these|those|each|all|any)(?: of (?:the|these))?(?: [\w-]+){1,2} below(?:[.,;:)]|$| (?:for|to|are|is|in|when|before|after|and|or|if|as|that|which|by|with|on)\b)|` +
 	`\bthe following(?: [\w-]+){0,4}\.$|(?:^|[.!?:] )here are (?:the|some)\b[^:.!?]*[.!?](?: |$)`)
+
+// tabled are the words of a text that leaves it to a table.
+var tabled = lazy(`(?i)\b(?:following|below|this) table\b|\btable (?:below|above)\b`)
 
 // said is one text that a page shows, or one line of code.
 type said struct {

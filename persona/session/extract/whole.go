@@ -8,6 +8,9 @@ import (
 // shortRules is the lines up to which a section with a rule is quoted whole.
 const shortRules = 24
 
+// shortest is the lines up to which it is quoted whole even where little of it is the rule.
+const shortest = 10
+
 // maxOpening is how far in front of a section's first rule its opening may begin to be quoted with it.
 const maxOpening = 4
 
@@ -28,7 +31,7 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 			cited += n
 		}
 	}
-	if first := bs[0].from; last-first < shortRules && !s.showsCode() && 2*cited >= all {
+	if first := bs[0].from; last-first < shortRules && !s.showsCode() && (2*cited >= all || alone && last-first < shortest) {
 		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passageBetween(first, last)}}
 	}
 	var out []evidence
@@ -53,7 +56,7 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 			e.from = bs[k-1].from
 		}
 		if k := slices.IndexFunc(bs, func(b block) bool { return b.lastLine() == e.to }); k >= 0 && k+1 < len(bs) && bs[k].kind == paragraph && bs[k+1].kind != paragraph &&
-			(strings.HasSuffix(bs[k].run.text, ":") || stepsBelow().MatchString(bs[k].run.text)) && bs[k+1].lastLine()-e.from < maxRules {
+			(strings.HasSuffix(bs[k].run.text, ":") || stepsBelow().MatchString(bs[k].run.text) || bs[k+1].kind == table && ahead().MatchString(bs[k].run.text)) && bs[k+1].lastLine()-e.from < maxRules {
 			e.to = bs[k+1].lastLine() // what it announces
 		}
 		if alone && len(out) == 1 && last-bs[0].from < shortRules && !s.showsCode() && 4*(e.to-e.from) >= 3*(last-bs[0].from) {
@@ -63,6 +66,9 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 	}
 	return out
 }
+
+// ahead are the words of a text that a table behind it may go on.
+var ahead = lazy(`(?i)\b(?:these|following|below)\b`)
 
 // refersTo reports whether b begins with what the block before it names: with a pronoun, with what
 // stands above it, or with "the" and a word of it; or is the list that it leads up to.

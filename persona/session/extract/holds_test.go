@@ -1,0 +1,117 @@
+package extract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestWhatHolds: what was overturned, put away or only proposed is no atom, nor is what stands in a record of a
+// decision beside it, nor what users of a product do; each row names the atoms of its files.
+func TestWhatHolds(t *testing.T) {
+	t.Parallel()
+	adr := func(title, decision string) string {
+		return "# " + title + "\n\n## Context\n\nBoats float.\n\n## Decision\n\n" + decision + "\n"
+	}
+	const (
+		paper = "We will keep float plans on paper."
+		rule  = "\n\n## Oars\n\nMembers must never varnish oars.\n\n## Sails\n\nMembers must wash their sails.\n"
+		steps = "\n\n1. Open the tin.\n2. Stir it.\n3. Close the tin.\n"
+		grid  = "Paper\n#####\n\n+--------+----------+\n| Status | Replaced |\n+--------+----------+\n"
+		rst   = "\n\nContext\n*******\n\nBoats float.\n\nDecision\n********\n\nWe will keep float plans on paper.\n"
+	)
+	lead := func(does string) string {
+		return "# Crew\n\n## Roles\n\n| Role | Responsibilities |\n| --- | --- |\n| Lead | " + does + " of all boats |\n"
+	}
+	for _, tt := range []struct {
+		name  string
+		files []string
+		want  []string
+	}{
+		{"a record that is put away", []string{"docs/archive/adr/1.md", adr("Paper", paper), "docs/superseded/adr/2.md", adr("Ink", paper)}, nil},
+		{"a record that is done", []string{"docs/done/adr/1.md", adr("Paper", paper)}, []string{"decision Paper"}},
+		{"a record whose table says that it was replaced", []string{"adr/1.rst", grid + rst}, nil},
+		{"a record whose table without lines says it", []string{"adr/1.rst", "====== ========\nSEP    4\nStatus  Archived\n====== ========\n\nPaper\n#####\n" + rst}, nil},
+		{"a record whose fields say it", []string{"adr/1.rst", "Paper\n#####\n\n:Status: Obsolete\n" + rst}, nil},
+		{"a record whose list says it", []string{"adr/1.rst", "Paper\n#####\n\n.. list-table::\n\n   * - Title\n     - Paper\n   * - Status\n     - Replaced\n" + rst}, nil},
+		{"a record whose table says that it holds", []string{"adr/1.rst", strings.Replace(grid, "Replaced", "Accepted", 1) + rst}, []string{"decision Paper"}},
+		{"a record that matters no longer", []string{"adr/1.md", adr("Paper\n\n## Status\n\nNo longer relevant", paper)}, nil},
+		{"a record that a later one overturns by its title", []string{"adr/1.md", adr("Paper cards", paper), "adr/2.md", adr("Ink", "We will write in ink."), "adr/10.md", adr("Remove paper", "We will use no cards.")},
+			[]string{"decision Ink", "decision Remove paper"}},
+		{"a record that a later one overturns by a name", []string{"adr/1.md", adr("Cards", "We will use FloatPlan on all boats."), "adr/2.md", adr("Do not use FloatPlan ; use paper", "We will use paper cards.")},
+			[]string{"decision Do not use FloatPlan ; use paper"}},
+		{"an ordinary word overturns a title alone", []string{"adr/1.md", adr("Cards", paper), "adr/2.md", adr("Remove paper", "We will use no cards.")}, []string{"decision Cards", "decision Remove paper"}},
+		{"an earlier record overturns nothing, nor one elsewhere, nor one that is proposed", []string{"adr/1.md", adr("Remove paper", "We will use no cards."), "adr/2.md", adr("Paper cards", paper), "b/adr/3.md", adr("Remove ink", "We will use lead."),
+			"adr/3.md", adr("Ink cards", "We will write in ink."), "adr/4.md", adr("Remove ink\n\n## Status\n\nProposed", "We will use lead.")},
+			[]string{"decision Ink cards", "decision Paper cards", "decision Remove ink", "decision Remove ink (proposed)", "decision Remove paper"}},
+		{"each decision of a log has a title of its own", []string{"log.md", "# Log\n\n## Paper cards\n\n### Context\n\nBoats float.\n\n### Decision\n\n" + paper + "\n\n## Red ink\n\n### Context\n\nInk runs.\n\n### Decision\n\nWe will write in red ink.\n"},
+			[]string{"decision Paper cards", "decision Red ink"}},
+		{"a decision that is said to be what was proposed", []string{"adr/1.md", adr("Paper", "We decided to adopt the proposed solution. The work takes some time but it pays.")}, nil},
+		{"what a record says besides its decision", []string{"records/1.md", "# Paper\n\n## Status\n\nApproved\n\n## Context\n\nBoats float." + rule}, nil},
+		{"the same without a status", []string{"records/1.md", "# Paper\n\n## Context\n\nBoats float." + rule}, []string{"policy Oars (Paper)", "policy Sails (Paper)"}},
+
+		{"what proposes something", []string{"policies/a.md", "# Oars\n\nThis note proposes that oars are kept dry." + rule, "policies/b.md", "# Keels\n\n## Why\n\nThis is a proposal to keep keels dry." + rule}, nil},
+		{"what says what a proposal is", []string{"policies/a.md", "# Oars\n\nThis page explains what a proposal is." + rule}, []string{"policy Oars", "policy Sails (Oars)"}},
+		{"a draft", []string{"policies/a.md", "# Paint\n\n## Status\n\n**DRAFT.**" + rule}, nil},
+		{"a proposal whose table says so", []string{"policies/a.rst", "=======  =====\nAuthor   Ann\nStatus   Draft (in progress)\n=======  =====\n\nPaint\n=====\n\nOars\n----\n\nMembers must never varnish oars.\n"}, nil},
+		{"a proposal by the fields of its list", []string{"policies/a.rst", "Paint\n=====\n\n:Author: Ann\n:Status: In progress\n\nOars\n----\n\nMembers must never varnish oars.\n"}, nil},
+		{"an author makes no proposal", []string{"policies/a.rst", "Paint\n=====\n\n:Author: Ann\n:Status: In force\n\nOars\n----\n\nMembers must never varnish oars.\n"}, []string{"policy Oars (Paint)"}},
+		{"a folder of enhancements", []string{"sep/a.md", "# Paint" + rule, "docs/enhancement/a.md", "# Paint" + rule}, nil},
+
+		{"offices of one name in two folders", []string{"club/roles.md", lead("The head"), "sigs/ropes/README.md", strings.Replace(lead("The friend"), "# Crew", "# Ropes", 1)}, []string{"role Lead", "role Lead (Ropes)"}},
+		{"an office in two documents of a folder", []string{"club/roles.md", lead("The head"), "club/more.md", lead("The friend")}, []string{"role Lead"}},
+		{"who was selected is no office", []string{"GOVERNANCE.md", "# Club\n\n## Members\n\nThe members have been selected for what they did for boats.\n"}, nil},
+		{"offices of old", []string{"GOVERNANCE.md", "# Club\n\n## Legacy roles\n\n- **Boat lead**: the one who washed all boats.\n\n## Roles (deprecated)\n\n- **Oar lead**: the one who washed all oars.\n\n## Roles\n\n- **Crew lead**: the one who washes all boats.\n"}, []string{"role Crew lead"}},
+
+		{"what users do, deep in a tree", []string{"README.md", "# Club\n\nWelcome.\n", "site/x/docs/install.md", "# Install\n\nTake it.\n", "site/x/docs/user-guide/a.md", "# A\n\nBoats.\n", "site/x/docs/b.md", "# B\n\n## Paint the boats" + steps,
+			"other/x/docs/c.md", "# C\n\n## Paint the oars" + steps}, []string{"process Paint the oars (C)"}},
+		{"what users do each day is no operation", []string{"docs/user-guide/daily-operations.md", "# B\n\n## Paint the boats" + steps, "docs/ops/daily-operations.md", "# B\n\n## Paint the oars" + steps}, []string{"process Paint the oars (B)"}},
+		{"how safe a product is, deep in its manual", []string{"README.md", "# Skeg\n\nSkeg is a tool for boats.\n", "docs/topics/security.md", "# B" + rule, "docs/security.md", "# B\n\n## Keys\n\nMembers must wash their keys.\n"}, []string{"policy Keys (B)", "system Skeg"}},
+		{"roles and questions of a manual", []string{"README.md", "# Skeg\n\nSkeg is a tool for boats.\n", "docs/a.md", "# Boat manager\n\nThe boat manager keeps all boats.\n\n## What is a keel?\n\nA keel is the fin below a boat.\n", "docs/glossary.md", "# Glossary\n\n- **Oar**: the blade that moves a boat.\n"}, []string{"system Skeg", "term Oar"}},
+	} {
+		var got []string
+		for _, a := range drive(t, request(tt.files...)).Atoms {
+			got = append(got, a.Atom.Type+" "+a.Atom.Title)
+		}
+		slices.Sort(got)
+		if d := cmp.Diff(tt.want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, d)
+		}
+	}
+}
+
+// TestOverturnedIsTold: a note names the decision that no longer holds, and the one that says so.
+func TestOverturnedIsTold(t *testing.T) {
+	t.Parallel()
+	adr := func(title string) string { return "# " + title + "\n\n## Decision\n\nWe will write on all boats.\n" }
+	e := drive(t, request("adr/1.md", adr("Paper cards"), "adr/2.md", adr("Remove paper")))
+	if said := fmt.Sprint(e.Notes); !strings.Contains(said, "1 candidate left out for a later year, version or decision: adr/1.md:5") || !strings.Contains(said, "adr/1.md:5 (adr/2.md is later)") {
+		t.Errorf("%s", said)
+	}
+}
+
+// TestRestIsQuoted: a table that a rule goes on in is quoted with it, or the rule is left out; a short section is quoted
+// whole.
+func TestRestIsQuoted(t *testing.T) {
+	t.Parallel()
+	const kinds = "\n\n| Boat | Paint |\n| --- | --- |\n| Skiff | Red |\n"
+	for _, tt := range []struct{ path, text, lines string }{
+		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use these paints; the shed is full." + kinds, "lines 5-9"},
+		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use red paints; the shed is full." + kinds, "line 5"},
+		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use what the following table has. The shed is full.\n", ""},
+		{"policies/a.rst", "P\n=\n\nTools\n-----\n\nMembers must use what the table below has. The shed is full.\n\n=====  =====\nBoat   Paint\n=====  =====\nSkiff  Red\n=====  =====\n", ""},
+		{"SECURITY.md", "# P\n\n## Boats we keep\n\nOnly the red boat.\n\nBoats of others lie elsewhere.\n\nMembers must look at the red boat first.\n", "lines 5-9"},
+	} {
+		e := drive(t, request(tt.path, tt.text))
+		got := ""
+		for _, a := range e.Atoms {
+			got += a.Atom.Sources[0].Title
+		}
+		if got != tt.lines {
+			t.Errorf("%q: got %q, want %q", tt.text, spoken(e), tt.lines)
+		}
+	}
+}
