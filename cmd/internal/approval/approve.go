@@ -104,15 +104,12 @@ func runApprove(ctx context.Context, env console.Env, o approval) error {
 	if o.op, err = findDecidable(ctx, v, t, p, onto); err != nil {
 		return err
 	}
-	o.landed = onto.Landed
-	if onto.Change, err = ReadJudgement(v, t, onto.Landed); err != nil {
-		return err
-	}
+	o.landed = onto.landed
 	if o.checked, err = checkApproval(ctx, v, t, p, o.op, onto); err != nil {
 		return err
 	}
 	for _, line := range o.checked.Ran {
-		onto.Change.Checks = append(onto.Change.Checks, pipeline.Checked{Phase: "merged", Says: line, Passed: true})
+		onto.change.Checks = append(onto.change.Checks, pipeline.Checked{Phase: "merged", Says: line, Passed: true})
 	}
 	walked, err := takeWalk(v, p, &o, &onto)
 	if err != nil {
@@ -176,7 +173,7 @@ func runApprove(ctx context.Context, env console.Env, o approval) error {
 			return err
 		}
 		console.Talk(env, "%s: %s", t.ID, waitsFor(others))
-		return console.PrintRows(env, [][]string{{string(t.ID), string(board.Review), h.By(), console.ShortID(oid), "endorsed"}})
+		return console.Show(env, o.json, map[string]string{"task": string(t.ID), "state": string(board.Review), "by": h.By(), "commit": string(oid)}, []string{string(t.ID), string(board.Review), h.By(), console.ShortID(oid), "endorsed"})
 	}
 	commit := approveHere
 	if elsewhere {
@@ -275,16 +272,20 @@ func showUnseen(v *workspace.Board, p review.Part, o approval) (string, error) {
 type LandingSite struct {
 	tip    repo.OID
 	read   []string     // inputs of the task that changed since the session read them
-	Change *ChangeCard  // what the op that waits with it was judged on; nil for none
-	Landed *pipeline.Op // that landed it by itself; nil for none
+	change *changeCard  // what the op that waits with it was judged on; nil for none
+	landed *pipeline.Op // that landed it by itself; nil for none
 	walk   review.Walk  // what the person decided who approves it
 }
 
-// BindProposal refuses a proposal that is not, byte for byte, what the run recorded and
-// would be merged over.
-func BindProposal(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal) (LandingSite, error) {
-	var at LandingSite
-	var err error
+// BindProposal reads what the op of a proposal was judged on, and refuses a proposal that is not, byte for byte, what the
+// run recorded and would be merged over.
+func BindProposal(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal) (at LandingSite, err error) {
+	if at.landed, err = landedBy(ctx, v, t); err != nil {
+		return at, err
+	}
+	if at.change, err = readJudgement(v, t, at.landed); err != nil {
+		return at, err
+	}
 	if _, at.tip, err = landsOn(v); err != nil {
 		return at, err
 	}
@@ -293,9 +294,6 @@ func BindProposal(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	}
 	now, err := v.BlobReader(at.tip)
 	if err != nil {
-		return at, err
-	}
-	if at.Landed, err = landedBy(ctx, v, t); err != nil {
 		return at, err
 	}
 	then, err := v.BlobReader(repo.OID(p.Commit))
@@ -313,7 +311,7 @@ func BindProposal(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	for _, c := range changes {
 		changed = append(changed, c.Path)
 	}
-	if at.Landed != nil {
+	if at.landed != nil {
 		now = then // it is there; what people made of it since is theirs
 	}
 	if moved := review.Bound(p, now, then, changed); len(moved) > 0 {

@@ -177,7 +177,7 @@ func isMerged(v *workspace.Board, p review.Proposal, at LandingSite) (bool, erro
 			return false, nil
 		}
 	}
-	return len(all) > 0 && at.Landed == nil, nil
+	return len(all) > 0 && at.landed == nil, nil
 }
 
 // bytesOf returns the blobs of what a proposal changes, by path.

@@ -121,18 +121,15 @@ func atomBeside(r *repo.Repo, a review.Atom, texts []review.Citation) string {
 	return b.String()
 }
 
-func runReviewAtom(ctx context.Context, env console.Env, name, id string, asJSON bool) error {
-	v, t, p, err := workspace.Options{}.OpenProposal(ctx, env, name)
-	if err != nil {
-		return err
-	}
+func reviewAtom(ctx context.Context, v *workspace.Board, p review.Proposal, id string, asJSON bool) error {
+	env := v.Env
 	atoms := ProposedAtoms(v, p)
 	if err := readHands(ctx, v, p, atoms); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(atoms, func(a review.Atom) bool { return string(a.ID) == id })
 	if i < 0 {
-		return verb.Refuse("state", "review %s: %s is not an atom of the proposal; odd review %[1]s --stat lists its atoms", t.ID, id)
+		return verb.Refuse("state", "review %s: %s is not an atom of the proposal; odd review %[1]s --stat lists its atoms", p.Task, id)
 	}
 	texts, err := citedBy(v.Repo, atoms[i], repo.OID(p.Base))
 	if err != nil {
@@ -158,7 +155,7 @@ func runReviewAtom(ctx context.Context, env console.Env, name, id string, asJSON
 	if _, seen := w.Of(atoms[i].At); err != nil || seen {
 		return err
 	}
-	return keepWalk(v.Repo, t.ID, w.With(review.Decided{Path: atoms[i].At, ID: atoms[i].ID}))
+	return keepWalk(v.Repo, p.Task, w.With(review.Decided{Path: atoms[i].At, ID: atoms[i].ID}))
 }
 
 // citedBy reads the texts that an atom cites in the commit its session worked on.

@@ -30,8 +30,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// ChangeCard is what a person is shown of the op that waits with a proposal.
-type ChangeCard struct {
+// changeCard is what a person is shown of the op that waits with a proposal.
+type changeCard struct {
 	Op        string             `json:"op"`
 	Tier      string             `json:"tier"`
 	Because   []string           `json:"because,omitempty"`
@@ -45,15 +45,15 @@ type ChangeCard struct {
 	Lost      bool               `json:"dossier_lost,omitempty"` // what the run kept is not in this clone
 }
 
-// ReadJudgement returns what t's op was judged on, which waits with the proposal or landed
+// readJudgement returns what t's op was judged on, which waits with the proposal or landed
 // it; nil where the proposal holds atoms alone.
-func ReadJudgement(v *workspace.Board, t board.Task, landed *pipeline.Op) (*ChangeCard, error) {
+func readJudgement(v *workspace.Board, t board.Task, landed *pipeline.Op) (*changeCard, error) {
 	s, ok, err := findWaiting(v.State, t)
 	if err != nil || !ok && landed == nil {
 		return nil, err
 	}
 	var o pipeline.Op
-	j := &ChangeCard{}
+	j := &changeCard{}
 	if ok {
 		o = s.Op()
 		j.Until, j.Held = console.FormatTime(o.Until), o.Fact(pipeline.FactHeld)
@@ -73,7 +73,7 @@ func ReadJudgement(v *workspace.Board, t board.Task, landed *pipeline.Op) (*Chan
 }
 
 // addLines adds its lines to the card of its proposal, at most so many of one kind.
-func (j *ChangeCard) addLines(b *console.Card) {
+func (j *changeCard) addLines(b *console.Card) {
 	if j == nil {
 		return
 	}
@@ -145,25 +145,8 @@ func decidingReasons(because []string, tier string) (out []string) {
 	return out
 }
 
-// runEmission prints what the agent of a task's last attempt printed: bytes for a pipe, and what
-// a terminal may show on one.
-func runEmission(ctx context.Context, env console.Env, name string, asJSON bool) error {
-	e, err := readEmission(ctx, env, name, "--emission")
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return console.PrintJSON(env, e)
-	}
-	return console.PrintText(env, e.Text)
-}
-
-// runNotes prints the open notes of a task's last attempt in full.
-func runNotes(ctx context.Context, env console.Env, name string, asJSON bool) error {
-	e, err := readEmission(ctx, env, name, "--notes")
-	if err != nil {
-		return err
-	}
+// printNotes prints the open notes of an emission in full.
+func printNotes(env console.Env, task string, e ops.Prompt, asJSON bool) error {
 	type note struct {
 		Title   string `json:"title"`
 		Content string `json:"content"`
@@ -180,7 +163,7 @@ func runNotes(ctx context.Context, env console.Env, name string, asJSON bool) er
 		}
 	}
 	if len(notes) == 0 && !asJSON {
-		console.Talk(env, "review: the agent left no open note; odd review %s --emission shows all that it printed", name)
+		console.Talk(env, "review: the agent left no open note; odd review %s --emission shows all that it printed", task)
 	}
 	return console.ShowPage(env, asJSON, notes, page.String())
 }

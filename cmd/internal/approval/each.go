@@ -132,14 +132,10 @@ type walker struct {
 	owner string // that was named last
 }
 
-// runReviewEach shows the atoms of a proposal one after another and keeps what the person
+// reviewEach shows the atoms of a proposal one after another and keeps what the person
 // decides about each.
-func runReviewEach(ctx context.Context, env console.Env, name string) error {
-	v, t, p, err := workspace.Options{}.OpenProposal(ctx, env, name)
-	if err != nil {
-		return err
-	}
-	act := fmt.Sprintf("review %s --each", t.ID)
+func reviewEach(ctx context.Context, v *workspace.Board, p review.Proposal) error {
+	act := fmt.Sprintf("review %s --each", p.Task)
 	if err := land.MayDecide(ctx, v.Clone, act); err != nil {
 		return err
 	}
@@ -148,9 +144,9 @@ func runReviewEach(ctx context.Context, env console.Env, name string) error {
 		return err
 	}
 	if len(w.atoms) == 0 {
-		return verb.Refuse("state", "%s: the proposal has no atoms; odd review %s shows its files", act, t.ID)
+		return verb.Refuse("state", "%s: the proposal has no atoms; odd review %s shows its files", act, p.Task)
 	}
-	tty, err := env.TTY()
+	tty, err := v.Env.TTY()
 	if err != nil {
 		return verb.Refuse("unconfirmed", "%s: you answer for each atom, and there is no terminal; run the command in a terminal", act)
 	}
@@ -164,7 +160,7 @@ func runReviewEach(ctx context.Context, env console.Env, name string) error {
 		w.writeTTY("%s changed since you decided; decide again\n", console.CountNoun(dropped, "atom"))
 	}
 	if err = w.askAll(ctx); err == nil || errors.Is(err, context.Canceled) {
-		console.Talk(env, "review %s: %s", t.ID, w.summaryLine())
+		console.Talk(v.Env, "review %s: %s", p.Task, w.summaryLine())
 	}
 	return err
 }

@@ -45,9 +45,9 @@ func findDecidable(ctx context.Context, v *workspace.Board, t board.Task, p revi
 	switch {
 	case !ok && named == "":
 		return nil, nil
-	case !ok && at.Landed != nil:
-		if all := at.Landed.Unbound(p.Commit, p.Branch, p.Base, named, tier); len(all) > 0 {
-			return nil, verb.Refuse("unbound", "%s: the proposal is not the one that %s merged: %s; odd reject %[1]s --reason \"why\"", t.ID, at.Landed.ID, strings.Join(all, "; "))
+	case !ok && at.landed != nil:
+		if all := at.landed.Unbound(p.Commit, p.Branch, p.Base, named, tier); len(all) > 0 {
+			return nil, verb.Refuse("unbound", "%s: the proposal is not the one that %s merged: %s; odd reject %[1]s --reason \"why\"", t.ID, at.landed.ID, strings.Join(all, "; "))
 		}
 		return nil, nil
 	case !ok:

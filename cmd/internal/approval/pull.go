@@ -12,29 +12,19 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/cmd/internal/console"
-	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// runReviewPR opens a pull request for what a task proposes, with the evidence as
+// openPullRequest opens a pull request for what a task proposes, with the evidence as
 // its text. Where that cannot be done it prints what it would have done. It merges
 // nothing: a person still approves.
-func runReviewPR(ctx context.Context, env console.Env, name string, asJSON bool) error {
-	if sign := env.AgentSign(); sign != "" {
-		return verb.Refuse("not-a-person", "review --pr %s: an agent may not open pull requests (%s); a person runs this", name, sign)
-	}
-	v, t, p, err := workspace.Options{}.OpenProposal(ctx, env, name)
-	if err != nil {
-		return err
-	}
+func openPullRequest(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal, asJSON bool) error {
+	env := v.Env
 	at, err := BindProposal(ctx, v, t, p)
 	if err != nil {
-		return err
-	}
-	if at.Change, err = ReadJudgement(v, t, at.Landed); err != nil {
 		return err
 	}
 	pr, why, err := pullRequest(ctx, v, t, p, at)

@@ -61,24 +61,38 @@ func runReview(c *cli.Context, env console.Env) error {
 		return verb.Usage("review: --%s is about the whole proposal; run odd review %s --%[1]s", act, task)
 	case act == "each" && asJSON:
 		return verb.Usage("review: --each has no --json; odd review %s --json prints the proposal", task)
-	case c.NArg() == 2:
-		return runReviewAtom(ctx, env, task, c.Args().Get(1), asJSON)
 	case c.NArg() == 0 && act != "":
 		return verb.Usage("review: --%s needs a task, like odd review --%[1]s TASK; odd review lists the tasks", act)
 	case c.NArg() == 0:
 		return runQueue(ctx, env, asJSON)
-	case act == "each":
-		return runReviewEach(ctx, env, task)
 	case act == "refresh":
 		return runRefresh(ctx, env, task, asJSON)
-	case act == "emission":
-		return runEmission(ctx, env, task, asJSON)
-	case act == "notes":
-		return runNotes(ctx, env, task, asJSON)
-	case act == "pr":
-		return runReviewPR(ctx, env, task, asJSON)
+	case act == "emission" || act == "notes":
+		e, err := readEmission(ctx, env, task, "--"+act)
+		switch {
+		case err != nil:
+			return err
+		case act == "notes":
+			return printNotes(env, task, e, asJSON)
+		case asJSON:
+			return console.PrintJSON(env, e)
+		}
+		return console.PrintText(env, e.Text) // as it is for a pipe
+	case act == "pr" && env.AgentSign() != "":
+		return verb.Refuse("not-a-person", "review --pr %s: an agent may not open pull requests (%s); a person runs this", task, env.AgentSign())
 	}
-	return showProposal(ctx, env, task, act == "stat", asJSON)
+	v, t, p, err := workspace.Options{}.OpenProposal(ctx, env, task)
+	switch {
+	case err != nil:
+		return err
+	case c.NArg() == 2:
+		return reviewAtom(ctx, v, p, c.Args().Get(1), asJSON)
+	case act == "each":
+		return reviewEach(ctx, v, p)
+	case act == "pr":
+		return openPullRequest(ctx, v, t, p, asJSON)
+	}
+	return showProposal(ctx, v, t, p, act == "stat", asJSON)
 }
 
 func runQueue(ctx context.Context, env console.Env, asJSON bool) error {
@@ -110,15 +124,9 @@ func runQueue(ctx context.Context, env console.Env, asJSON bool) error {
 	return console.Show(env, asJSON, list, rows...)
 }
 
-func showProposal(ctx context.Context, env console.Env, name string, stat, asJSON bool) error {
-	v, t, p, err := workspace.Options{}.OpenProposal(ctx, env, name)
-	if err != nil {
-		return err
-	}
+func showProposal(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal, stat, asJSON bool) error {
+	env := v.Env
 	at, bound := BindProposal(ctx, v, t, p)
-	if at.Change, err = ReadJudgement(v, t, at.Landed); err != nil {
-		return err
-	}
 	if bound == nil {
 		_, bound = findDecidable(ctx, v, t, p, at)
 	}
@@ -129,11 +137,11 @@ func showProposal(ctx context.Context, env console.Env, name string, stat, asJSO
 		}
 		return console.PrintJSON(env, struct {
 			review.Proposal
-			Change *ChangeCard `json:"change,omitempty"`
+			Change *changeCard `json:"change,omitempty"`
 			Read   []string    `json:"read_and_moved,omitempty"`
 			Broken []string    `json:"broken_preferences,omitempty"`
 			Bound  string      `json:"not_approvable,omitempty"`
-		}{p, at.Change, at.read, brokenPreferences(v, p), why})
+		}{p, at.change, at.read, brokenPreferences(v, p), why})
 	}
 	card, err := ProposalCard(ctx, v, t, p, at, len(p.Paths))
 	if err != nil {
@@ -218,7 +226,7 @@ func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p revie
 	if len(p.Notes) > 0 {
 		b.Line("", "odd review %s --notes prints them in full", t.ID)
 	}
-	at.Change.addLines(b)
+	at.change.addLines(b)
 	for _, s := range brokenPreferences(v, p) {
 		b.Line("warning", "%s", s)
 	}

@@ -201,9 +201,6 @@ func siteProposal(ctx context.Context, v *workspace.Board, id okf.ID) (site.Prop
 		return out, err
 	}
 	at, bound := approval.BindProposal(ctx, v, t, p)
-	if at.Change, err = approval.ReadJudgement(v, t, at.Landed); err != nil {
-		return out, err
-	}
 	out.Branch = p.Branch
 	if out.Card, err = approval.ProposalCard(ctx, v, t, p, at, approval.FewFiles); err != nil {
 		return out, err
