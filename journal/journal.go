@@ -58,11 +58,16 @@ import (
 
 // Entry is one row. Type and Facet together are its identity.
 type Entry struct {
-	Type, TypeName, Facet string
-	Score, Max            string // as in the row
-	Level, Title, Content string
-	More                  []Field // the fields behind the content, or in columns of other shapes, in order
-	Line                  int     // 1-based; Append ignores it
+	Type     string  `json:"type"`
+	TypeName string  `json:"type_name,omitempty"`
+	Facet    string  `json:"facet,omitempty"`
+	Score    string  `json:"quality_score,omitempty"` // as in the row
+	Max      string  `json:"quality_max,omitempty"`
+	Level    string  `json:"quality_level,omitempty"`
+	Title    string  `json:"title"`
+	Content  string  `json:"content,omitempty"`
+	More     []Field `json:"more,omitempty"` // the fields behind the content, or in columns of other shapes, in order
+	Line     int     `json:"line"`           // 1-based; Append ignores it
 }
 
 // ID returns the entry's type as people write it, D or O-open. It leaves out a facet that is not part of a type.

@@ -27,20 +27,20 @@ const (
 
 // Lease is the commitment lease.
 type Lease struct {
-	ID            string // L-0001 …
-	State         State
-	Frame         string
-	Horizon       string   // short, mid, long: at most 3, 14, 60 days from ActivatedAt to ExpiresAt
-	Success       []string // 1 to 3
-	NonGoals      []string // 1 to 3
-	RenewalPrompt string
-	ActivatedAt   time.Time // UTC; zero until activated; a renewal sets it again
-	ExpiresAt     time.Time // UTC; at this instant the lease is over
-	MaxTasks      int       // 20 by default; what is used is counted from the ledger
-	Milestone     []string  // task ids; the lease ends once all are done
-	Signals       []string  // of leaseSignals; while a proposal about the lease is open that has one, no task runs
-	Budget        int64     // micro-USD; 0 is no limit
-	Scope         Scope
+	ID            string    `json:"id,omitempty"` // L-0001 …
+	State         State     `json:"state"`
+	Frame         string    `json:"frame,omitempty"`
+	Horizon       string    `json:"horizon,omitempty"`          // short, mid, long: at most 3, 14, 60 days from ActivatedAt to ExpiresAt
+	Success       []string  `json:"success_criteria,omitempty"` // 1 to 3
+	NonGoals      []string  `json:"non_goals,omitempty"`        // 1 to 3
+	RenewalPrompt string    `json:"-"`
+	ActivatedAt   time.Time `json:"-"`                          // UTC; zero until activated; a renewal sets it again
+	ExpiresAt     time.Time `json:"expires_at,omitzero"`        // UTC; at this instant the lease is over
+	MaxTasks      int       `json:"max_tasks,omitempty"`        // 20 by default; what is used is counted from the ledger
+	Milestone     []string  `json:"milestone,omitempty"`        // task ids; the lease ends once all are done
+	Signals       []string  `json:"signals,omitempty"`          // of leaseSignals; while a proposal about the lease is open that has one, no task runs
+	Budget        int64     `json:"budget_micro_usd,omitempty"` // micro-USD; 0 is no limit
+	Scope         Scope     `json:"scope"`
 }
 
 // Scope limits what may be drained. An empty list of kinds, roles, tags or tasks is no

@@ -70,7 +70,6 @@ func invokeFlags() []cli.Flag {
 		verb.ProfileFlag(),
 		&cli.StringFlag{Name: "participants", Usage: "add the persona `PROFILES` to the same session, separated by commas"},
 		verb.RoleFlag(),
-		&cli.StringFlag{Name: "mode", Usage: "fail unless the role has this mode, see the table above"},
 		verb.SurfaceFlag(""),
 		verb.EngagementFlag(),
 		verb.VoiceFlag(),
@@ -94,7 +93,7 @@ func invokeFlags() []cli.Flag {
 func calledFor(c *cli.Context) (contract.Call, error) {
 	call := contract.Call{
 		Persona: c.String("persona"), Participants: splitCommas(c.String("participants")), WorkRole: c.String("role"),
-		Role: contract.Role(c.String("contract-role")), Mode: contract.Mode(c.String("mode")), Surface: contract.Surface(c.String("surface")),
+		Role: contract.Role(c.String("contract-role")), Surface: contract.Surface(c.String("surface")),
 		Engagement: contract.Engagement(c.String("engagement")), Voice: contract.Voice(c.String("voice")),
 		Tools: c.StringSlice("tool"), MCP: c.StringSlice("mcp"), Artifact: c.String("artifact"),
 	}

@@ -140,17 +140,12 @@ func CompilePersonaVerb(env console.Env) *cli.Command {
 			"refuses a role whose persona is below the floor in [persona.floor] of\n"+
 			"odd.toml: too few atoms, no process, no policy or term, or too many broken\n"+
 			"links.",
-		verb.Do(env, runCompilePersona),
-		&cli.StringFlag{Name: "format", Value: "md", Usage: "print `FORMAT`: md, json or mermaid"},
-		&cli.BoolFlag{Name: "inline", Usage: "include the text of the atoms"},
-		verb.AtFlag(),
-		verb.BundleFlag())
+		verb.Do(env, runCompilePersona), workspace.ReadFlags(
+			&cli.StringFlag{Name: "format", Value: "md", Usage: "print `FORMAT`: md, json or mermaid"},
+			&cli.BoolFlag{Name: "inline", Usage: "include the text of the atoms"})...)
 }
 
 func runCompilePersona(c *cli.Context, env console.Env) error {
-	if c.String("at") != "" && c.String("bundle") != "" {
-		return verb.Usage("compile-persona: --at reads the bundle that commit's odd.toml names; leave out --bundle")
-	}
 	format, err := report.FormatNamed(c, "md", "json", "mermaid")
 	if err != nil {
 		return err

@@ -53,9 +53,7 @@ func gateFraming(env console.Env) *cli.Command {
 			"none; else it only changes the phase to sensemaking. odd gate lease draft\n"+
 			"prints the draft, and odd gate lease edit opens it in your editor.",
 		&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as --draft has it, else sensemaking)"},
-		&cli.StringFlag{Name: "draft", Usage: "take the draft from `FILE` (- for stdin) instead of the prefilled one"},
-		&cli.BoolFlag{Name: "renew", Usage: "extend the active lease"},
-		extendFlag())
+		&cli.StringFlag{Name: "draft", Usage: "take the draft from `FILE` (- for stdin) instead of the prefilled one"})
 }
 
 func gateCommitment(env console.Env) *cli.Command {

@@ -84,34 +84,24 @@ func SlowLoopOf(v *workspace.Board, dirty []string) (overview.SlowLoop, error) {
 
 // LeaseJSON is a lease as --json prints it, and what is left of it.
 type LeaseJSON struct {
-	Required   bool          `json:"required"` // odd.toml [governance] lease
-	ID         string        `json:"id,omitempty"`
-	State      gate.State    `json:"state"`
-	Stance     gate.Stance   `json:"stance"`
-	Frame      string        `json:"frame,omitempty"`
-	Horizon    string        `json:"horizon,omitempty"`
-	Success    []string      `json:"success_criteria,omitempty"`
-	NonGoals   []string      `json:"non_goals,omitempty"`
-	ExpiresAt  string        `json:"expires_at,omitempty"`
-	UsedTasks  int           `json:"used_tasks"`
-	MaxTasks   int           `json:"max_tasks,omitempty"`
-	Spent      int64         `json:"spent_micro_usd"`
-	Budget     int64         `json:"budget_micro_usd,omitempty"`
-	Milestone  []string      `json:"milestone,omitempty"`
-	Signals    []string      `json:"signals,omitempty"`
-	HeldBack   []string      `json:"held_back,omitempty"` // ready tasks whose kind the stance does not let run
-	Done       []string      `json:"milestone_done,omitempty"`
-	Scope      *gate.Scope   `json:"scope,omitempty"`
-	Bookmark   string        `json:"bookmark,omitempty"` // what was said when the last lease was given back
-	Verdict    gate.Verdict  `json:"verdict,omitzero"`
-	remaining  time.Duration // to ExpiresAt
-	Unreadable bool          `json:"unreadable,omitempty"`
+	gate.Lease
+	Required   bool         `json:"required"` // odd.toml [governance] lease
+	Stance     gate.Stance  `json:"stance"`
+	UsedTasks  int          `json:"used_tasks"`
+	Spent      int64        `json:"spent_micro_usd"`
+	HeldBack   []string     `json:"held_back,omitempty"` // ready tasks whose kind the stance does not let run
+	Done       []string     `json:"milestone_done,omitempty"`
+	Scope      *gate.Scope  `json:"scope,omitempty"`    // nil without a lease
+	Bookmark   string       `json:"bookmark,omitempty"` // what was said when the last lease was given back
+	Verdict    gate.Verdict `json:"verdict,omitzero"`
+	now        time.Time
+	Unreadable bool `json:"unreadable,omitempty"`
 }
 
 // ReadLease returns the lease that s has, judged as of now.
 func ReadLease(v *workspace.Board, s overview.SlowLoop) LeaseJSON {
 	l := s.File.Lease
-	out := LeaseJSON{Required: v.Config.Lease != "off", State: gate.None, Stance: s.Facts.Chain.Stance(), Verdict: s.Verdict("")}
+	out := LeaseJSON{Lease: gate.Lease{State: gate.None}, Required: v.Config.Lease != "off", Stance: s.Facts.Chain.Stance(), Verdict: s.Verdict(""), now: s.Facts.Now}
 	if r, ok := s.Facts.Chain.Last(l.ID); ok && r.Act == "release" {
 		out.Bookmark = r.Reason
 	}
@@ -119,21 +109,11 @@ func ReadLease(v *workspace.Board, s overview.SlowLoop) LeaseJSON {
 		out.Unreadable = s.Facts.Unreadable != nil
 		return out
 	}
-	out.ID, out.State, out.Frame, out.Horizon, out.Success, out.NonGoals = l.ID, l.State, l.Frame, l.Horizon, l.Success, l.NonGoals
-	out.UsedTasks, out.MaxTasks, out.Spent, out.Budget = s.Facts.UsedTasks, l.MaxTasks, s.Facts.Spent, l.Budget
-	out.Signals = l.Signals
+	out.Lease, out.Scope, out.UsedTasks, out.Spent = l, &l.Scope, s.Facts.UsedTasks, s.Facts.Spent
 	if out.Required {
 		out.HeldBack = heldByStance(v, out.Stance)
 	}
-	out.Milestone, out.Scope, out.remaining = l.Milestone, &l.Scope, l.ExpiresAt.Sub(s.Facts.Now)
-	if !l.ExpiresAt.IsZero() {
-		out.ExpiresAt = l.ExpiresAt.UTC().Format(time.RFC3339)
-	}
-	for _, m := range l.Milestone {
-		if s.Facts.Done(m) {
-			out.Done = append(out.Done, m)
-		}
-	}
+	out.Done = slices.DeleteFunc(slices.Clone(l.Milestone), func(task string) bool { return !s.Facts.Done(task) })
 	return out
 }
 
@@ -213,13 +193,14 @@ func (l LeaseJSON) NameLine() string {
 
 // timeLine returns until when the lease holds, and how long that is.
 func (l LeaseJSON) timeLine() string {
-	switch {
-	case l.ExpiresAt == "":
+	switch until := console.FormatTime(l.ExpiresAt); {
+	case until == "":
 		return "no end set"
-	case l.remaining <= 0:
-		return "ended at " + l.ExpiresAt
+	case !l.now.Before(l.ExpiresAt):
+		return "ended at " + until
+	default:
+		return fmt.Sprintf("%s left, until %s (%s horizon)", HowLong(l.ExpiresAt.Sub(l.now)), until, l.Horizon)
 	}
-	return fmt.Sprintf("%s left, until %s (%s horizon)", HowLong(l.remaining), l.ExpiresAt, l.Horizon)
 }
 
 // MoneyLine says how much money the lease gave and what is spent of it.
@@ -286,7 +267,6 @@ func leaseEdit(env console.Env) *cli.Command {
 			"\n"+
 			verb.PersonNote,
 		verb.Do(env, runLeaseEdit),
-		&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as the draft has it)"},
 		verb.ReasonFlag(),
 		verb.YesFlag())
 }
@@ -295,7 +275,7 @@ func leaseEdit(env console.Env) *cli.Command {
 // person's editor. What they leave unchanged and was drafted already is not an act.
 func runLeaseEdit(c *cli.Context, env console.Env) error {
 	o := gateOptions{yes: c.Bool("yes"), json: c.Bool("json")}
-	o.act = gate.Act{Gate: gate.Framing, Kind: "draft", To: gate.Stance(c.String("to")), Reason: console.OneLine(c.String("reason"))}
+	o.act = gate.Act{Gate: gate.Framing, Kind: "draft", Reason: console.OneLine(c.String("reason"))}
 	v, err := land.OpenToDecide(c.Context, env, "lease edit")
 	if err != nil {
 		return err

@@ -63,7 +63,6 @@ func JournalVerb(env console.Env) *cli.Command {
 				"not add up.",
 			verb.Do(env, runJournalLint),
 			&cli.BoolFlag{Name: "fix", Usage: "remove doubled tabs; the other findings are only listed"},
-			&cli.BoolFlag{Name: "strict", Usage: "exit 1 for warnings too"},
 			verb.BundleFlag()))
 }
 
@@ -127,30 +126,17 @@ func tellCanon(env console.Env, found []journal.Located) {
 
 // journalRow is an entry as the verbs of odd journal print it in JSON.
 type journalRow struct {
-	Name     string          `json:"name"`
-	File     string          `json:"file"`
-	Line     int             `json:"line"`
-	Date     string          `json:"date,omitempty"`
-	Type     string          `json:"type"`
-	Facet    string          `json:"facet,omitempty"`
-	TypeName string          `json:"type_name,omitempty"`
-	Score    string          `json:"quality_score,omitempty"`
-	Max      string          `json:"quality_max,omitempty"`
-	Level    string          `json:"quality_level,omitempty"`
-	Title    string          `json:"title"`
-	Content  string          `json:"content,omitempty"`
-	More     []journal.Field `json:"more,omitempty"`
-	State    string          `json:"state,omitempty"` // of what can be closed: open or closed
-	ClosedBy []string        `json:"closed_by,omitempty"`
-
-	id string // of its type
+	journal.Entry
+	Name     string   `json:"name"`
+	File     string   `json:"file"`
+	Date     string   `json:"date,omitempty"`
+	State    string   `json:"state,omitempty"` // of what can be closed: open or closed
+	ClosedBy []string `json:"closed_by,omitempty"`
+	id       string   // of its type
 }
 
 func rowOf(r journal.Registry, e journal.Noted) journalRow {
-	row := journalRow{
-		id: r.ID(e.Entry), Name: e.Name.String(), File: e.Place, Line: e.Line, Type: e.Type, Facet: e.Facet, TypeName: e.TypeName,
-		Score: e.Score, Max: e.Max, Level: e.Level, Title: e.Title, Content: e.Content, More: e.More, State: stateOf(r, e),
-	}
+	row := journalRow{Entry: e.Entry, id: r.ID(e.Entry), Name: e.Name.String(), File: e.Place, State: stateOf(r, e)}
 	if !e.Date.IsZero() {
 		row.Date = e.Date.Format(time.DateOnly)
 	}

@@ -139,11 +139,7 @@ func runJournalLint(c *cli.Context, env console.Env) error {
 	if !d.typed { // links lead to other files
 		located(d.types.Book(d.entries).Links)
 	}
-	return printLint(c, env, found)
-}
-
-func printLint(c *cli.Context, env console.Env, found []journalFinding) error {
-	bad := slices.ContainsFunc(found, func(f journalFinding) bool { return !f.Warning || c.Bool("strict") })
+	bad := slices.ContainsFunc(found, func(f journalFinding) bool { return !f.Warning })
 	return verb.OrFault(console.ShowList(env, c.Bool("json"), found, "", func(f journalFinding) []string {
 		return []string{fmt.Sprintf("%s:%d", f.File, f.Line), map[bool]string{true: "warning: "}[f.Warning] + f.Message}
 	}), bad)

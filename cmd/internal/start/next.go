@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
@@ -61,6 +60,17 @@ func (c cloneState) nextOfMerge() string {
 		return ""
 	}
 	return fmt.Sprintf("a git merge is not finished: resolve the conflict in %s, then git add and git commit; git status says how to undo it instead", console.FirstOf(c.unmerged))
+}
+
+// findNextAct returns nextAct on a board with these first tasks and these in review.
+func findNextAct(ctx context.Context, v *workspace.Board, first firstTasks, review []string, here cloneState) (next string, loop overview.SlowLoop, err error) {
+	if loop, err = governance.SlowLoopOf(v, here.dirty); err != nil {
+		return "", loop, err
+	}
+	findRefusal(ctx, v, &first, here.dirty)
+	first.findDecided(v, review)
+	_, paused := board.ReadPause(v.Bundle, "pause.toml")
+	return nextAct(governance.ReadLease(v, loop), loop, paused, first, here), loop, nil
 }
 
 // nextAct returns what a person does next, the first of: finish a merge, lift a pause, answer
@@ -401,24 +411,14 @@ func nextCommand(ctx context.Context, w *workspace.Clone) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	loop, err := governance.SlowLoopOf(v, nil)
-	if err != nil {
-		return "", err
-	}
 	here, err := readClone(ctx, w.Repo, v.Config.Root)
 	if err != nil {
 		return "", err
 	}
-	first := firstOfRows(v.TaskRows())
-	findRefusal(ctx, v, &first, here.dirty)
 	var waiting []string
 	for _, row := range v.InReview() {
 		waiting = append(waiting, string(row.ID))
 	}
-	first.findDecided(v, waiting)
-	_, err = fs.Stat(v.Bundle, "pause.toml")
-	if next := nextAct(governance.ReadLease(v, loop), loop, err == nil, first, here); next != "" {
-		return next, nil
-	}
-	return `odd task add "TITLE" adds a task`, nil
+	next, _, err := findNextAct(ctx, v, firstOfRows(v.TaskRows()), waiting, here)
+	return cmp.Or(next, `odd task add "TITLE" adds a task`), err
 }

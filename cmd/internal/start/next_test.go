@@ -30,7 +30,7 @@ func TestTheNextHumanAct(t *testing.T) {
 	low.Buffer.Proposals = []gate.Proposal{{ID: "P-2", Severity: gate.Low, Reason: "look"}}
 	alarm := overview.SlowLoop{Facts: gate.Facts{OpenEmergency: "P-3"}}
 	off := governance.LeaseJSON{Verdict: gate.Verdict{Code: "none", Way: "draft one"}}
-	valid := governance.LeaseJSON{Required: true, State: gate.Active, Verdict: gate.Verdict{Valid: true}}
+	valid := governance.LeaseJSON{Required: true, Lease: gate.Lease{State: gate.Active}, Verdict: gate.Verdict{Valid: true}}
 	expired := governance.LeaseJSON{Required: true, Verdict: gate.Verdict{Way: "renew it"}}
 	for _, c := range []struct {
 		name   string
@@ -44,7 +44,7 @@ func TestTheNextHumanAct(t *testing.T) {
 		{"paused is before all", with(board.Review), expired, alarm, true, cloneState{}, "odd drain resume lets tasks run again"},
 		{"an emergency", with(board.Review), expired, alarm, false, cloneState{}, `an emergency is reported: odd gate proposals reject P-3 --reason "WHY" if it is none; else odd gate emergency --because P-3 (odd help gate emergency shows what else it asks for)`},
 		{"a dead lease", with(board.Review), expired, high, false, cloneState{}, "renew it"},
-		{"a draft", with(board.Review), governance.LeaseJSON{Required: true, State: gate.Draft, Verdict: valid.Verdict}, low, false, cloneState{}, "odd gate commitment activates the lease; until then only research tasks run"},
+		{"a draft", with(board.Review), governance.LeaseJSON{Required: true, Lease: gate.Lease{State: gate.Draft}, Verdict: valid.Verdict}, low, false, cloneState{}, "odd gate commitment activates the lease; until then only research tasks run"},
 		{"what is high", with(board.Review), off, high, false, cloneState{}, "odd gate proposals show P-1: look"},
 		{"what is low, with leases off", with(board.Review), off, low, false, cloneState{}, `odd review t shows the proposal; then odd approve t, or odd reject t --reason "WHY"`},
 		{"what is low, with leases on", with(board.Review), valid, low, false, cloneState{}, "odd gate proposals show P-2: look"},

@@ -202,15 +202,12 @@ func readStatus(ctx context.Context, v *workspace.Board, here cloneState) (board
 	if h.State != failover.Ready {
 		s.Failover = &h
 	}
-	loop, err := governance.SlowLoopOf(v, dirty)
-	if err != nil {
-		return s, err
+	next, loop, err := findNextAct(ctx, v, tasks.Waits, s.Review, here)
+	if err == nil {
+		s.slowStatus = newSlowStatus(v, loop)
+		s.Next = next
 	}
-	s.slowStatus = newSlowStatus(v, loop)
-	findRefusal(ctx, v, &tasks.Waits, dirty)
-	tasks.Waits.findDecided(v, s.Review)
-	s.Next = nextAct(s.Lease, loop, s.Paused != "", tasks.Waits, here)
-	return s, nil
+	return s, err
 }
 
 // findLost names the tasks in review whose files have landed without an approval, and says whose approval was taken back.
