@@ -34,12 +34,12 @@ func (bw *boardWriter) readRemade(ctx context.Context, t board.Task, base repo.O
 	if m.old, err = bw.waitingOp(t); err != nil {
 		return nil, err
 	}
-	edits, moved, err := bw.editsUpon(ctx, p, base)
+	edits, moved, err := bw.editsUpon(ctx, p.OID, base)
 	switch {
-	case err != nil:
-		return nil, err
 	case len(moved) > 0:
 		return nil, refuse("moved", "review --refresh %s: %s: the same lines changed since the agent read them; odd reject %[1]s --retry --reason \"why\" has the change made anew", t.ID, strings.Join(moved, ", "))
+	case err != nil:
+		return nil, err
 	case len(edits) == 0:
 		return nil, refuse("emission", "review --refresh %s: the files already have all it changes; odd reject %[1]s --reason \"already there\"", t.ID)
 	}
@@ -69,60 +69,23 @@ func (bw *boardWriter) waitingOp(t board.Task) (pipeline.Op, error) {
 	return s.Op(), nil
 }
 
-// editsUpon are the files of a proposal as edits of base, without those that base has
-// already, and those that do not merge with what base has instead of what the proposal
-// was made from.
-func (bw *boardWriter) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
-	made, err := bench.DiffFiles(ctx, bw.repo, bw.at.cfg, p.Parents[0], p.OID)
-	if err != nil {
-		return nil, nil, err
+// editsUpon are the files of a proposal as edits of base, as git merges them with what others
+// changed there, without those that base has already. moved are those that do not merge.
+func (bw *boardWriter) editsUpon(ctx context.Context, proposal, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
+	tree, moved, err := bw.repo.MergeTree(ctx, base, proposal)
+	moved = slices.DeleteFunc(moved, bw.at.cfg.InBundle)
+	if err != nil && !errors.Is(err, repo.ErrConflict) || len(moved) > 0 {
+		return nil, moved, err
 	}
-	for _, c := range made {
-		now, mode, err := bw.repo.Find(base, c.Path)
+	changed, err := bench.DiffFiles(ctx, bw.repo, bw.at.cfg, base, tree)
+	for _, c := range changed {
+		e, err := bench.EditBetween(bw.repo, base, tree, c.Path)
 		if err != nil {
 			return nil, nil, err
 		}
-		if now == c.New && (now == "" || mode == c.NewMode) {
-			continue
-		}
-		from := p.OID
-		if now != c.Old || now != "" && mode != c.OldMode {
-			if from, err = bw.mergedWith(ctx, base, p.OID, c); err != nil {
-				return nil, nil, err
-			}
-			if from == "" {
-				moved = append(moved, c.Path)
-				continue
-			}
-		}
-		e, err := bench.EditBetween(bw.repo, base, from, c.Path)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !e.Unchanged() { // else others made the same lines
-			edits = append(edits, e)
-		}
+		edits = append(edits, e)
 	}
-	slices.Sort(moved)
-	return edits, moved, nil
-}
-
-// mergedWith is the tree in which a file that the proposal and the base both changed is
-// merged, by git's three-way merge; "" where they changed the same lines, or one of them
-// has made or deleted it.
-func (bw *boardWriter) mergedWith(ctx context.Context, base, proposal repo.OID, c repo.Change) (repo.OID, error) {
-	now, _, err := bw.repo.Find(base, c.Path)
-	if err != nil || c.Old == "" || c.New == "" || now == "" {
-		return "", err
-	}
-	tree, conflicts, err := bw.repo.MergeTree(ctx, base, proposal)
-	if err != nil && !errors.Is(err, repo.ErrConflict) {
-		return "", err
-	}
-	if slices.Contains(conflicts, c.Path) {
-		return "", nil
-	}
-	return tree, nil
+	return edits, nil, err
 }
 
 // runChangeAgain takes a change that waits through the pipeline again. Where it does not

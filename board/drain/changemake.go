@@ -29,7 +29,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return ch.retakeCandidate(ctx)
 	}
 	c, out, err := ch.makeCandidate(ctx, op.Phase)
-	mayAsk := op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == ""
+	mayAsk := ch.mayAskAgain(op)
 	var no pipeline.Unusable
 	switch {
 	case isLate(ctx), out.Reason != "":
@@ -78,6 +78,11 @@ func (ch *change) makeCandidate(ctx context.Context, phase pipeline.Phase) (c pi
 		out.Set, err = ch.takeCandidate(ctx, c)
 	}
 	return c, out, err
+}
+
+// mayAskAgain reports that the op's phase may be tried again, with another session.
+func (ch *change) mayAskAgain(op pipeline.Op) bool {
+	return op.Tries <= op.Phase.Retries() && ch.whyExhausted() == ""
 }
 
 // whyExhausted says why there may be no further session, "" while there may.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -55,16 +54,14 @@ func canBeAsked(cfg config.Config) bool { return cfg.Session.Substrate != "extra
 // expand asks for files to read, at most twice. What cannot be read as an answer
 // ends the asking, and the work goes on with what it has.
 func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
-	next := pipeline.Generate
-	if shouldPlan(ch.d.at.cfg, ch.c.task) {
-		next = pipeline.Plan
-	}
 	out, err := ch.askFirst(ctx, op.Phase)
+	said := ch.last.emission.Expansion
 	if err != nil || out.Reason != "" {
 		return out, err
 	}
-	out.Next = next
-	said := ch.last.emission.Expansion
+	if out.Next = pipeline.Generate; shouldPlan(ch.d.at.cfg, ch.c.task) {
+		out.Next = pipeline.Plan
+	}
 	if out.Note != "" || said == nil {
 		out.Note = cmp.Or(out.Note, "it asked for no more files")
 		return out, nil
@@ -74,7 +71,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		out.Note = err.Error()
 		return out, nil
 	}
-	given, denied := want.Resolve(listPaths(ch.input.req.Files), ch.briefFiles())
+	given, denied := want.Resolve(ch.ground.Paths(), ch.briefFiles())
 	for _, name := range given {
 		ch.read = append(ch.read, readInput(ch.input.req.Files, name)...)
 	}
@@ -82,7 +79,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		ch.unread += "\nNot given: " + not + "\n"
 	}
 	out.Note = fmt.Sprintf("%d files to read", len(given))
-	if len(given) > 0 && op.Tries <= pipeline.Expand.Retries() && ch.whyExhausted() == "" {
+	if len(given) > 0 && ch.mayAskAgain(op) {
 		out.Next = pipeline.Expand
 	}
 	return out, nil
@@ -95,17 +92,6 @@ func (q *asking) briefFiles() []string {
 			out = append(out, f.Path)
 		}
 	}
-	return out
-}
-
-func listPaths(files fs.FS) []string {
-	var out []string
-	_ = fs.WalkDir(files, ".", func(p string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			out = append(out, p)
-		}
-		return nil
-	})
 	return out
 }
 
