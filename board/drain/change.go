@@ -145,12 +145,6 @@ func runChange(ctx context.Context, ch *change) work {
 // stopLook is how long a drain waits between two looks for who wants an op ended.
 const stopLook = 200 * time.Millisecond
 
-// stopped is the cause of a context that a person ended from another terminal.
-type stopped struct{ why string }
-
-// Error implements error.
-func (s *stopped) Error() string { return s.why }
-
 // withStop is ctx, ended as well when somebody asks this clone to end the op.
 func withStop(ctx context.Context, r *repo.Repo, op string) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
@@ -163,7 +157,7 @@ func withStop(ctx context.Context, r *repo.Repo, op string) (context.Context, fu
 				return
 			case <-look.C:
 				if why := r.StopAsked(op); why != "" {
-					end(&stopped{why})
+					end(errors.New(why))
 				}
 			}
 		}
@@ -174,8 +168,8 @@ func withStop(ctx context.Context, r *repo.Repo, op string) (context.Context, fu
 // describeStop says why the work on t was broken off, and how it is tried again.
 func describeStop(ctx context.Context, t board.Task) string {
 	why := "interrupted"
-	if own := (*stopped)(nil); errors.As(context.Cause(ctx), &own) {
-		why = own.why
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
+		why = cause.Error()
 	}
 	return fmt.Sprintf("%s; run odd task ready %s to try again", why, t.ID)
 }

@@ -145,7 +145,7 @@ func TestSessionsShareOneReservation(t *testing.T) {
 			e.Change.Text = []byte(`{"schema_version": "2b.1"}`)
 			return e, nil
 		}
-		if r.MaxCost != 40_000 || r.Try != 2 || !strings.Contains(string(r.Brief), "no_candidates") {
+		if r.MaxCost != 40_000 || r.Try != 2 || !strings.Contains(string(r.Brief), "candidate_count") {
 			t.Errorf("the second session may cost %d, is try %d", r.MaxCost, r.Try)
 		}
 		return delivers(30_000, "# A\n"), nil

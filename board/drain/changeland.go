@@ -44,14 +44,13 @@ const previewTime = 9 * time.Minute
 // land by itself a person may be shown first.
 func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	out := pipeline.Out{Next: pipeline.Apply, Note: "it waits on its review branch for a person's approval"}
-	kind := ch.c.task.Kind
-	if !ch.d.at.cfg.Pipeline.LandsAlone(kind) || !pipeline.MayLand(string(ch.risk.Tier)) || ch.remade != nil {
+	if !ch.d.at.cfg.Pipeline.LandsAlone(ch.c.task.Kind) || !pipeline.MayLand(string(ch.risk.Tier)) || ch.remade != nil {
 		return out, nil
 	}
 	ch.mayLand = true
-	switch {
-	case gate.Distrusted(state.Results(ch.d.at.tasks()), kind):
-		ch.holdBack(pipeline.HeldKind, "")
+	switch h, why := ch.whyHindered(ctx); {
+	case h != "":
+		ch.holdBack(h, why)
 	case len(ch.files) > len(ch.candidate.Files):
 		ch.holdBack(pipeline.HeldAtoms, "")
 	case ch.risk.Tier == pipeline.NotifyApply:
@@ -117,11 +116,6 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	if string(tree) != op.Fact(pipeline.FactCandidate) {
 		return ch.endFor(pipeline.VerifyFailed, 0, "the commit to merge differs from the change that was checked; this is a bug in odd, please report it")
 	}
-	if ch.mayLand {
-		if h, why := ch.whyHindered(ctx); h != "" {
-			ch.holdBack(h, why)
-		}
-	}
 	out := pipeline.Out{Next: pipeline.Waiting, Note: reportLine(ch.report)}
 	switch {
 	case ch.mayLand:
@@ -147,8 +141,8 @@ func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string)
 	case tip != ch.c.base:
 		return pipeline.HeldMoved, fmt.Sprintf("%s got new commits: it was at %.10s and is at %.10s", ch.d.landingBranch(), ch.c.base, tip)
 	}
-	if gate.Distrusted(state.Results(ch.d.at.tasks()), ch.c.task.Kind) { // since it was tried
-		return pipeline.HeldKind, "people rejected the last three results of this kind of task"
+	if gate.Distrusted(state.Results(ch.d.at.tasks()), ch.c.task.Kind) {
+		return pipeline.HeldKind, ""
 	}
 	signs, err := ch.d.repo.Active(ctx, "refs/heads/"+ch.d.landingBranch(), ch.candidate.Paths(), ch.d.Now().Add(-activeFor))
 	if err != nil {

@@ -76,24 +76,20 @@ func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
 	if err := readJSON(b, &d); err != nil {
 		return nil, err
 	}
-	wrote := strings.Join(g.Wrote, ", ")
+	noop, n, wrote := d.Version == FromNoop, len(d.Candidates), strings.Join(g.Wrote, ", ")
 	switch {
-	case d.Version == FromNoop && wrote != "":
-		return nil, Unusable{{"noop_with_writes", "", "says that there is nothing to do, but the agent changed " + wrote, "deliver what was written, or write nothing"}}
-	case d.Version == FromNoop && len(d.Candidates) > 0:
-		return nil, Unusable{{"noop_with_candidates", "candidates", "a noop also delivers candidates", "deliver one of the two"}}
-	case d.Version == FromNoop && strings.TrimSpace(d.Reason) == "":
-		return nil, Unusable{{"missing_reason", "", "has no reason", "say why nothing needs to change"}}
-	case d.Version == FromNoop:
-		return []Candidate{{Source: FromNoop, Reason: d.Reason}}, nil
-	case d.Version != FromFull:
+	case !noop && d.Version != FromFull:
 		return nil, Unusable{{"unknown_version", "schema_version", fmt.Sprintf("%q is not a known schema", d.Version), "write 2b.1 or 2b.1-noop"}}
-	case wrote != "":
-		return nil, Unusable{{"two_deliveries", "", "the agent changed " + wrote + " in its tree and also delivered a change block", "deliver one of the two"}}
-	case len(d.Candidates) == 0:
-		return nil, Unusable{{"no_candidates", "candidates", "there is no candidate", "deliver one, or a 2b.1-noop"}}
-	case len(d.Candidates) > MaxCandidates:
-		return nil, Unusable{{"too_many_candidates", "candidates", fmt.Sprintf("%d candidates, and at most %d are allowed", len(d.Candidates), MaxCandidates), "deliver the best ones"}}
+	case noop && wrote != "":
+		return nil, Unusable{{"noop_with_writes", "", "says that there is nothing to do, but the agent changed " + wrote, "deliver what was written, or write nothing"}}
+	case noop && n > 0, wrote != "":
+		return nil, Unusable{{"two_deliveries", "", strings.TrimSuffix("the change block is not all that is delivered: "+wrote, ": "), "deliver one change: in a block, in your tree, or none"}}
+	case noop && strings.TrimSpace(d.Reason) == "":
+		return nil, Unusable{{"missing_reason", "", "has no reason", "say why nothing needs to change"}}
+	case noop:
+		return []Candidate{{Source: FromNoop, Reason: d.Reason}}, nil
+	case n == 0 || n > MaxCandidates:
+		return nil, Unusable{{"candidate_count", "candidates", fmt.Sprintf("%d candidates, and 1 to %d are allowed", n, MaxCandidates), "deliver the best ones, or a 2b.1-noop"}}
 	}
 	return d.readCandidates(g)
 }
@@ -123,11 +119,8 @@ func (d delivery) readCandidates(g Given) ([]Candidate, error) {
 
 func (f deliveredFile) makeEdit(at string, g Given) (Edit, Unusable) {
 	e := Edit{Path: f.Path}
-	switch {
-	case f.Path == "":
-		return e, Unusable{{"missing_file_path", at, "has no file_path", "add it"}}
-	case f.Content == nil:
-		return e, Unusable{{"missing_full_content", at, fmt.Sprintf("%q has no full_content", f.Path), "write the whole new content of the file"}}
+	if f.Path == "" || f.Content == nil {
+		return e, Unusable{{"missing_member", at, fmt.Sprintf("%q has no file_path or no full_content", f.Path), "write both, with the whole new content of the file"}}
 	}
 	for _, p := range policy.CheckPath(f.Path) {
 		return e, Unusable{{p.Code, at, p.Text, p.Fix}}

@@ -50,7 +50,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 
 // stopReasons lists the codes that a repair of today can stop for, in their order.
 func stopReasons() []StopReason {
-	return []StopReason{StopDeadline, StopTimebox, StopIterations, StopGenerate, StopLines, StopFiles, StopUnusable, StopSandbox, StopEnv, StopCircle, StopStreak}
+	return []StopReason{StopDeadline, StopTimebox, StopIterations, StopGenerate, StopUnusable, StopSandbox, StopEnv, StopCircle, StopStreak}
 }
 
 // Every reason to stop a repair is explained.

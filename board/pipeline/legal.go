@@ -77,7 +77,7 @@ func (c *stepCheck) checkBeginning(o Op, s Step) {
 // checkMove judges a move to a phase or an ending.
 func (c *stepCheck) checkMove(o Op, s Step) {
 	if allowed := o.Phase.Next(); !slices.Contains(allowed, s.To) {
-		c.addComplaint("cannot move from %s to %s; want one of %s", o.Phase, s.To, joinPhases(allowed))
+		c.addComplaint("cannot move from %s to %s; want one of %s", o.Phase, s.To, strings.ReplaceAll(strings.Trim(fmt.Sprint(allowed), "[]"), " ", ", "))
 		return
 	}
 	moved := len(o.Moved)
@@ -108,14 +108,6 @@ func (c *stepCheck) checkMove(o Op, s Step) {
 		}
 	}
 	c.checkDeadline(s)
-}
-
-func joinPhases(all []Phase) string {
-	words := make([]string, len(all))
-	for i, p := range all {
-		words[i] = string(p)
-	}
-	return strings.Join(words, ", ")
 }
 
 func (c *stepCheck) checkDeadline(s Step) {

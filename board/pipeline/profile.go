@@ -137,11 +137,11 @@ func (p *Profile) addPlaces(e Edit, f Evidence, pol Policy) (core bool) {
 	}
 	folded := policy.FoldPath(e.Path)
 	within := func(code string, globs []string) bool {
-		i := slices.IndexFunc(expandFolders(globs), func(g string) bool { return policy.MatchGlob(strings.ToLower(g), folded) })
-		if i >= 0 {
-			p.addTouch(code, e.Path+" is in "+globs[i])
+		glob := globAround(globs, e.Path)
+		if glob != "" {
+			p.addTouch(code, e.Path+" is in "+glob)
 		}
-		return i >= 0
+		return glob != ""
 	}
 	within("touches_gate", policy.GatePackages(f.GoMod))
 	within("touches_configured", pol.Protected)
@@ -165,6 +165,16 @@ func (p *Profile) addPlaces(e Edit, f Evidence, pol Policy) (core bool) {
 		p.addTouch("path_unfit", e.Path+" is a symbolic link")
 	}
 	return core
+}
+
+// globAround is the first glob that matches a file, in any case, "" for none.
+func globAround(globs []string, file string) string {
+	for _, g := range expandFolders(globs) {
+		if policy.MatchGlob(strings.ToLower(g), policy.FoldPath(file)) {
+			return g
+		}
+	}
+	return ""
 }
 
 func dependencyFile(p string) bool {
@@ -333,12 +343,7 @@ func securityWord(p string) string {
 func (p *Profile) addSensitive(file string, f Evidence, pol Policy) {
 	word := cmp.Or(securityWord(file), securityWord(policy.FoldPath(file)))
 	why := file + " holds the word " + word
-	var glob string
-	for _, g := range expandFolders(pol.Security) {
-		if glob == "" && policy.MatchGlob(strings.ToLower(g), policy.FoldPath(file)) {
-			glob = g
-		}
-	}
+	glob := globAround(pol.Security, file)
 	switch {
 	case word == "" && glob == "":
 		return

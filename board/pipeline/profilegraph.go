@@ -140,7 +140,7 @@ func (g *Graph) packagesOf(files []string) []string {
 			in[dir] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(in))
+	return sortedNames(in)
 }
 
 // importPath is what others write to import the package in dir, "" where no
@@ -156,20 +156,32 @@ func (g *Graph) importPath(dir string) string {
 	}
 }
 
+// importers are the packages that import the one in dir, in their tests or without them.
+func (g *Graph) importers(dir string, inTests bool) []string {
+	var out []string
+	im := g.importPath(dir)
+	for d, p := range g.packages {
+		if im != "" && map[bool]map[string]bool{true: p.testImports, false: p.imports}[inTests][im] {
+			out = append(out, d)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Dependents are the packages that need one of these, directly or through others,
 // tests left out; sorted. One of these is among them only if it needs another.
 func (g *Graph) Dependents(pkgs []string) []string {
 	found := map[string]bool{}
 	for next := slices.Clone(pkgs); len(next) > 0; next = next[1:] {
-		im := g.importPath(next[0])
-		for dir, p := range g.packages {
-			if im != "" && p.imports[im] && !found[dir] {
+		for _, dir := range g.importers(next[0], false) {
+			if !found[dir] {
 				found[dir] = true
 				next = append(next, dir)
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return sortedNames(found)
 }
 
 // affectedPackages returns the packages whose tests a change of these can break: they themselves,
@@ -177,15 +189,12 @@ func (g *Graph) Dependents(pkgs []string) []string {
 func (g *Graph) affectedPackages(pkgs []string) []string {
 	in := map[string]bool{}
 	for _, p := range slices.Concat(pkgs, g.Dependents(pkgs)) {
-		in[p] = g.packages[p] != nil
-	}
-	for p := range maps.Clone(in) {
-		for _, dir := range g.testImporters(p) {
-			in[dir] = true
+		for _, dir := range append(g.importers(p, true), p) {
+			in[dir] = g.packages[dir] != nil
 		}
 	}
 	maps.DeleteFunc(in, func(_ string, is bool) bool { return !is })
-	return slices.Sorted(maps.Keys(in))
+	return sortedNames(in)
 }
 
 // Apart reports that neither of two sets of changed files can change what go says about the
@@ -204,26 +213,14 @@ func (g *Graph) Apart(ours, theirs []string) bool {
 	return len(g.Problems()) == 0 && !slices.ContainsFunc(turned[0], func(dir string) bool { return slices.Contains(turned[1], dir) })
 }
 
-// testImporters are the packages whose tests import the one in dir.
-func (g *Graph) testImporters(dir string) []string {
-	var out []string
-	im := g.importPath(dir)
-	for d, p := range g.packages {
-		if im != "" && p.testImports[im] {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
 // testCoverage returns how well tests cover a package, in percent: 100 with tests of its
 // own, coveredFromAfar where other tests import it.
 func (g *Graph) testCoverage(dir string) (int, string) {
 	switch p := g.packages[dir]; {
 	case p != nil && p.tested:
 		return 100, ""
-	case len(g.testImporters(dir)) > 0:
-		return coveredFromAfar, fmt.Sprintf("%s is tested only by %s", dir, strings.Join(g.testImporters(dir), ", "))
+	case len(g.importers(dir, true)) > 0:
+		return coveredFromAfar, fmt.Sprintf("%s is tested only by %s", dir, strings.Join(g.importers(dir, true), ", "))
 	}
 	return 0, dir + " has no tests"
 }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -15,8 +14,6 @@ import (
 const (
 	repairIterations = 5                // in all
 	repairLeft       = 10 * time.Second // that must be left of the phase's time to begin another
-	repairLines      = 150              // that one repair may change, added and removed
-	repairFiles      = 3                // that one repair may change; a larger batch may be changed whole
 )
 
 // StopReason says why repair stopped. It is one of the codes of Stops, some with a
@@ -31,8 +28,6 @@ const (
 	StopIterations StopReason = "max_iterations_exhausted"
 
 	StopGenerate StopReason = "generate_error" // some with :reason
-	StopLines    StopReason = "diff_expansion_rejected"
-	StopFiles    StopReason = "diff_files_rejected"
 	StopUnusable StopReason = "candidate_unusable"
 
 	StopSandbox StopReason = "sandbox_infra_error"
@@ -51,8 +46,6 @@ type Iteration struct {
 	Failing int       // ids that failed
 	Failure string    // the signature of its failure, its beginning
 	Patch   string    // that of its candidate
-	Lines   int       // changed since the candidate before, added and removed
-	Files   int       // changed since the candidate before
 	Took    time.Duration
 	Better  bool       // less failed than before
 	Stop    StopReason // of the last one, where the repair stopped for it
@@ -149,7 +142,7 @@ func (r *Repairer) runIteration(ctx context.Context, it *Iteration) (out Out) {
 	if !it.Retest {
 		files, made, err := r.Generate(ctx, *r.Last)
 		out = made
-		if it.Stop = r.acceptFiles(it, files, made.Reason, err); it.Stop != "" {
+		if it.Stop = r.acceptFiles(files, made.Reason, err); it.Stop != "" {
 			out.Set = nil
 			return out
 		}
@@ -168,7 +161,7 @@ func (r *Repairer) runIteration(ctx context.Context, it *Iteration) (out Out) {
 	return out
 }
 
-func (r *Repairer) acceptFiles(it *Iteration, files []Edit, ends Reason, err error) StopReason {
+func (r *Repairer) acceptFiles(files []Edit, ends Reason, err error) StopReason {
 	switch {
 	case ends != "":
 		return StopGenerate + ":" + StopReason(ends)
@@ -176,21 +169,13 @@ func (r *Repairer) acceptFiles(it *Iteration, files []Edit, ends Reason, err err
 		r.said = err.Error()
 		return StopGenerate
 	}
-	it.Lines, it.Files = countChanged(r.Files, files)
-	r.said = fmt.Sprintf("it changes %d lines in %d files", it.Lines, it.Files)
-	switch {
-	case it.Lines > repairLines:
-		return StopLines
-	case it.Files > max(repairFiles, len(r.Files)):
-		return StopFiles
-	}
 	for _, f := range r.Files {
 		if !slices.ContainsFunc(files, func(is Edit) bool { return is.Path == f.Path }) {
 			r.said = f.Path + " is missing; a repair delivers every file of the change, changed or not"
 			return StopUnusable
 		}
 	}
-	r.Files, r.said = files, ""
+	r.Files = files
 	return ""
 }
 
@@ -221,7 +206,7 @@ var iterationFacts = []string{"repair_one", "repair_two", "repair_three", "repai
 // iterationFacts returns the iteration as a fact of its op, so that the op's record holds all of it.
 // Signatures keep their beginnings:
 //
-//	repair_two  repair.iter.v1 n=2 at=1795309500000 class=test ids=3 fail=… patch=… lines=12 files=2 ms=1200 outcome=progress
+//	repair_two  repair.iter.v1 n=2 at=1795309500000 class=test ids=3 fail=… patch=… ms=1200 outcome=progress
 func (it Iteration) iterationFacts() map[string]string {
 	s := fmt.Sprintf("repair.iter.v1 n=%d at=%d", it.N, it.At.UnixMilli())
 	if it.Class != "" {
@@ -230,7 +215,7 @@ func (it Iteration) iterationFacts() map[string]string {
 	if it.Patch != "" {
 		s += " patch=" + it.Patch
 	}
-	s += fmt.Sprintf(" lines=%d files=%d ms=%d", it.Lines, it.Files, it.Took.Milliseconds())
+	s += fmt.Sprintf(" ms=%d", it.Took.Milliseconds())
 	if it.Retest {
 		s += " retest=1"
 	}
@@ -264,36 +249,4 @@ func (it Iteration) String() string {
 		s += ", " + string(it.Stop)
 	}
 	return s
-}
-
-// countChanged counts the lines, added and removed, and the files in which two
-// candidates differ.
-func countChanged(was, is []Edit) (lines, files int) {
-	for _, f := range is {
-		if i := slices.IndexFunc(was, func(e Edit) bool { return e.Path == f.Path }); i >= 0 {
-			f.Before, f.OldMode = was[i].After, was[i].NewMode
-		}
-		if !f.Unchanged() {
-			files++
-			lines += countDifferingLines(f.Before, f.After)
-		}
-	}
-	return lines, files
-}
-
-// countDifferingLines counts the lines that are in one text and not, as often, in the
-// other. Lines that only moved count nothing, which a limit on size can bear.
-func countDifferingLines(a, b []byte) int {
-	count := map[string]int{}
-	for line := range bytes.Lines(a) {
-		count[string(bytes.TrimRight(line, "\r\n"))]++
-	}
-	for line := range bytes.Lines(b) {
-		count[string(bytes.TrimRight(line, "\r\n"))]--
-	}
-	n := 0
-	for _, c := range count {
-		n += max(c, -c)
-	}
-	return n
 }
