@@ -141,7 +141,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	if err != nil {
 		return pipeline.Out{}, err
 	}
-	if moved, err := ch.findMoved(tip); err != nil {
+	if moved, err := ch.findMoved(ctx, tip); err != nil {
 		return pipeline.Out{}, err
 	} else if len(moved) > 0 {
 		return ch.endFor(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), d.landingBranch(), c.task.ID)
@@ -168,23 +168,14 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 
 // findMoved lists the files the change writes that are others now, where it would
 // land, than those it was made from.
-func (ch *change) findMoved(tip repo.OID) ([]string, error) {
-	var out []string
-	for _, f := range ch.files {
-		then, mode, err := ch.d.repo.Find(ch.c.base, f.Path)
-		if err != nil {
-			return nil, err
-		}
-		now, isNow, err := ch.d.repo.Find(tip, f.Path)
-		if err != nil {
-			return nil, err
-		}
-		if now != then || mode != isNow {
-			out = append(out, f.Path)
+func (ch *change) findMoved(ctx context.Context, tip repo.OID) (moved []string, err error) {
+	since, err := ch.d.repo.Diff(ctx, ch.c.base, tip)
+	for _, c := range since {
+		if slices.ContainsFunc(ch.files, func(f repo.FileEdit) bool { return f.Path == c.Path }) {
+			moved = append(moved, c.Path)
 		}
 	}
-	slices.Sort(out)
-	return out, nil
+	return moved, err
 }
 
 func (bw *boardWriter) landingTip(ctx context.Context) (repo.OID, error) {

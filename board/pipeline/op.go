@@ -228,20 +228,14 @@ func Match(ids []string, name string) (string, error) {
 // nothing: an approval of it would be of something else. branch is a short name;
 // op and tier are the proposal commit's own trailers.
 func (o Op) Unbound(commit, branch, base, op, tier string) []string {
+	moved := append(slices.Clone(o.Moved), Effect{})[0]
 	var out []string
-	say := func(what, is, was string) {
-		if is != was {
-			out = append(out, fmt.Sprintf("its %s is %s, checked was %s", what, cmp.Or(is, "none"), cmp.Or(was, "none")))
+	for _, c := range [][3]string{
+		{"commit", commit, moved.New}, {"branch", branch, strings.TrimPrefix(moved.Ref, "refs/heads/")}, {"base", base, o.facts[FactBase]}, {"op", op, o.ID}, {"tier", tier, o.facts[FactTier]},
+	} {
+		if c[1] != c[2] {
+			out = append(out, fmt.Sprintf("its %s is %s, checked was %s", c[0], cmp.Or(c[1], "none"), cmp.Or(c[2], "none")))
 		}
 	}
-	var moved Effect
-	if len(o.Moved) > 0 {
-		moved = o.Moved[0]
-	}
-	say("commit", commit, moved.New)
-	say("branch", branch, strings.TrimPrefix(moved.Ref, "refs/heads/"))
-	say("base", base, o.facts[FactBase])
-	say("op", op, o.ID)
-	say("tier", tier, o.facts[FactTier])
 	return out
 }

@@ -57,24 +57,20 @@ var teachingEndings = map[Reason]bool{
 	ValidationFailed: false, RepairStopped: false, VerifyFailed: false,
 }
 
-// Trials are the ops that have an ending which teaches something, for what is
-// remembered of files. Records that do not hold teach nothing.
-func Trials(stories []Story) []memory.Trial {
-	var out []memory.Trial
-	for _, s := range stories {
-		o := s.Op()
-		well, teaches := teachingEndings[o.Reason]
-		if !s.Sound || !o.Ended() || !teaches || o.stoppedBySurroundings() {
-			continue
-		}
-		t := memory.Trial{Op: o.ID, Task: o.Task, At: o.At, Well: well}
-		if t.Files, t.Count = o.Changes(); !well {
-			t.Why = string(o.Reason)
-		}
-		t.Form = slices.Contains([]Reason{RuleRefused, TierBlocked, PlanWrong, CandidateUnusable}, o.Reason)
-		out = append(out, t)
+// Trial is what an op's ending teaches, for what is remembered of files; ok is false where it
+// teaches nothing. Records that do not hold teach nothing.
+func (s Story) Trial() (t memory.Trial, ok bool) {
+	o := s.Op()
+	well, ok := teachingEndings[o.Reason]
+	if !ok || !s.Sound || !o.Ended() || o.stoppedBySurroundings() {
+		return t, false
 	}
-	return out
+	t = memory.Trial{Op: o.ID, Task: o.Task, At: o.At, Well: well}
+	if t.Files, t.Count = o.Changes(); !well {
+		t.Why = string(o.Reason)
+	}
+	t.Form = slices.Contains([]Reason{RuleRefused, TierBlocked, PlanWrong, CandidateUnusable}, o.Reason)
+	return t, true
 }
 
 // Recent reports an op, by its id, that can have ended lately enough to teach

@@ -63,11 +63,11 @@ func whoFiled(ctx context.Context, r *repo.Repo, tip repo.OID, file string) (pip
 		if err != nil {
 			return "", err
 		}
-		v, err := readVersion(r, c, file)
+		isNew, machine, err := readVersion(r, c, file)
 		if err != nil {
 			return "", fmt.Errorf("%s at %s: %w", file, c.OID, err)
 		}
-		if brought = brought || v.brought; v.machine && (v.brought || v.scoped) {
+		if brought = brought || isNew; machine {
 			by = pipeline.FiledByMachine
 		}
 	}
@@ -77,32 +77,26 @@ func whoFiled(ctx context.Context, r *repo.Repo, tip repo.OID, file string) (pip
 	return by, nil
 }
 
-// version is what a commit made of a task's file.
-type version struct {
-	machine bool // a machine made the commit
-	brought bool // no parent has the file
-	scoped  bool // its paths are other than in every parent
-}
-
-// readVersion returns the version of a file that a commit brings, the zero one where it has none.
-func readVersion(r *repo.Repo, c repo.Commit, file string) (version, error) {
+// readVersion reports a commit that brings a task's file, and one of a machine that brings it
+// or gives it other paths than every parent has.
+func readVersion(r *repo.Repo, c repo.Commit, file string) (isNew, byMachine bool, err error) {
 	own, err := bytesAt(r, c.OID, file)
 	if err != nil || own == nil {
-		return version{}, err
+		return false, false, err
 	}
-	v := version{brought: true, scoped: true}
+	isNew, scoped := true, true
 	for _, p := range c.Parents {
 		before, err := bytesAt(r, p, file)
 		if err != nil {
-			return v, err
+			return false, false, err
 		}
-		if before != nil {
-			v.brought = false
-			v.scoped = v.scoped && !slices.Equal(scopeOf(file, own), scopeOf(file, before))
-		}
+		isNew = isNew && before == nil
+		scoped = scoped && (before == nil || !slices.Equal(scopeOf(file, own), scopeOf(file, before)))
 	}
-	v.machine, err = byMachine(r, c)
-	return v, err
+	if isNew || scoped {
+		byMachine, err = isByMachine(r, c)
+	}
+	return isNew, byMachine, err
 }
 
 // scopeOf are the paths of a task's file. One that cannot be read has none.
@@ -114,9 +108,9 @@ func scopeOf(file string, b []byte) []string {
 	return a.List("paths")
 }
 
-// byMachine reports that a machine made a commit: by its address under the rules
+// isByMachine reports that a machine made a commit: by its address under the rules
 // before or after it, or because it is a run's and no person's decision.
-func byMachine(r *repo.Repo, c repo.Commit) (bool, error) {
+func isByMachine(r *repo.Repo, c repo.Commit) (bool, error) {
 	if len(c.Trailer("Odd-Run")) > 0 && len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) == 0 {
 		return true, nil
 	}

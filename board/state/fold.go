@@ -374,7 +374,7 @@ func OpOf(s pipeline.Story) *Op {
 	case o.Reason == pipeline.Landed && len(o.Moved) == 2:
 		out.Proposal = o.Moved[1].New
 	}
-	for _, t := range pipeline.Trials([]pipeline.Story{s}) {
+	if t, ok := s.Trial(); ok {
 		out.Trial = &t
 	}
 	return out
