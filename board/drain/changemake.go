@@ -157,16 +157,15 @@ func (ch *change) endUnmade(spent int64) (pipeline.Out, error) {
 	if ch.sessions > 1 && ch.last.died == "" {
 		ch.last = ch.last.asVoid(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.last.reason))
 	}
-	switch s := ch.last; {
-	case s.tampered:
-		return ch.endFor(pipeline.RuleRefused, spent, "%s", s.reason)
-	case s.died != "":
-		return ch.endFor(pipeline.Abandoned, spent, "%s", s.reason)
-	case strings.Contains(s.reason, "emission refused: "):
-		return ch.endFor(pipeline.RuleRefused, spent, "%s", s.reason)
-	default:
-		return ch.endFor(cmp.Or(s.cut, pipeline.StepFailed), spent, "%s", strings.TrimPrefix(s.reason, string(s.cut)+": "))
+	s := ch.last
+	ends := cmp.Or(s.cut, pipeline.StepFailed)
+	switch {
+	case s.died != "" && !s.tampered:
+		ends = pipeline.Abandoned
+	case s.tampered, strings.Contains(s.reason, "emission refused: "):
+		ends = pipeline.RuleRefused
 	}
+	return ch.endFor(ends, spent, "%s", strings.TrimPrefix(s.reason, string(s.cut)+": "))
 }
 
 // readCandidate returns the candidate that the session said, or made by editing its tree,

@@ -49,8 +49,8 @@ func TestStepsBeforeTheWork(t *testing.T) {
 		brief  []string // what the brief of the work says, or with "!" does not
 		told   string   // to the person
 	}{
-		"it reads and plans": {expand: []session.Emission{asks(`"moons.txt", ".ssh/id_rsa"`), asks(`"moons.txt"`)}, plan: plans("docs/a.md"), asked: "expand expand plan work",
-			brief: []string{"the moons of the sea", "Not given: .ssh/id_rsa", "Not given: moons.txt: it was given already", "names first"}},
+		"it reads and plans": {expand: []session.Emission{asks(`"lib/moons.txt", ".ssh/id_rsa"`), asks(`"lib/moons.txt"`)}, plan: plans("docs/a.md"), asked: "expand expand plan work",
+			brief: []string{"the moons of the sea", "Not given: .ssh/id_rsa", "Not given: lib/moons.txt: it was given already", "names first"}},
 		"it wants no more":           {expand: []session.Emission{asks("")}, plan: plans("docs/a.md"), asked: all, brief: []string{"names first", "!Not given"}},
 		"what it wants is not there": {expand: []session.Emission{asks(`"suns.txt"`)}, plan: plans("docs/a.md"), asked: all, brief: []string{"Not given: suns.txt: there is no such file"}},
 		"it says nothing":            {expand: []session.Emission{step("", "")}, plan: step("", ""), asked: all, brief: []string{"!names first"}},

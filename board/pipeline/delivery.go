@@ -82,8 +82,10 @@ func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
 		return nil, Unusable{{"unknown_version", "schema_version", fmt.Sprintf("%q is not a known schema", d.Version), "write 2b.1 or 2b.1-noop"}}
 	case noop && wrote != "":
 		return nil, Unusable{{"noop_with_writes", "", "says that there is nothing to do, but the agent changed " + wrote, "deliver what was written, or write nothing"}}
-	case noop && n > 0, wrote != "":
-		return nil, Unusable{{"two_deliveries", "", strings.TrimSuffix("the change block is not all that is delivered: "+wrote, ": "), "deliver one change: in a block, in your tree, or none"}}
+	case noop && n > 0:
+		return nil, Unusable{{"two_deliveries", "candidates", "a noop also delivers candidates", "deliver one of the two"}}
+	case wrote != "":
+		return nil, Unusable{{"two_deliveries", "", "the agent changed " + wrote + " in its tree and also delivered a change block", "deliver one of the two"}}
 	case noop && strings.TrimSpace(d.Reason) == "":
 		return nil, Unusable{{"missing_reason", "", "has no reason", "say why nothing needs to change"}}
 	case noop:

@@ -95,7 +95,7 @@ func (o Op) stoppedBySurroundings() bool {
 // a line each.
 func (a ruleInput) describePast() []string {
 	var out []string
-	for _, r := range a.at.Past.Careful(Candidate{Files: a.e.Files}.Paths(), a.Blast) {
+	for _, r := range a.e.Past.Careful(Candidate{Files: a.e.Files}.Paths(), a.Blast) {
 		risk := r.Risk(a.Blast)
 		out = append(out, r.String()+", regression risk "+memory.Decimal(risk)+" ("+string(memory.LevelOf(risk))+")")
 	}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -39,13 +40,19 @@ func NeedsPlan(targets []string, description string) bool {
 // error is an Unusable.
 func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 	var p ChangePlan
-	if err := readJSON(b, &p); err != nil {
+	if err := readSchema(b, &p, &p.Version, "plan.1"); err != nil {
 		return p, err
 	}
-	if p.Version != "plan.1" {
-		return p, Unusable{{"unknown_version", "schema_version", fmt.Sprintf("%q is not a known schema", p.Version), "write plan.1"}}
-	}
 	return p, p.check(targets).errorOrNil()
+}
+
+// readSchema reads an object of one version of its schema.
+func readSchema(b []byte, into any, version *string, want string) error {
+	err := readJSON(b, into)
+	if err == nil && *version != want {
+		err = Unusable{{"unknown_version", "schema_version", fmt.Sprintf("%q is not a known schema", *version), "write " + want}}
+	}
+	return err
 }
 
 func (p ChangePlan) check(targets []string) Unusable {
@@ -60,7 +67,7 @@ func (p ChangePlan) check(targets []string) Unusable {
 		}
 		for _, d := range c.After {
 			if !slices.Contains(before, d) {
-				u = append(u, Fault{"plan_order", c.Path, fmt.Sprintf("depends on %q, which no entry before it changes", d), "move it behind that, or leave the dependency out"})
+				u = append(u, Fault{"plan_order", c.Path, fmt.Sprintf("depends on %q, which does not come before it", d), "move it behind that, or leave the dependency out"})
 			}
 		}
 		before = append(before, c.Path)
@@ -89,16 +96,13 @@ const expansionFiles = 5
 // Expansion is expansion.1: what a session wants to read before it begins.
 type Expansion struct {
 	Version string   `json:"schema_version"`
-	Files   []string `json:"additional_files_needed"` // paths, or ends of paths
+	Files   []string `json:"additional_files_needed"`
 }
 
 // ParseExpansion reads expansion.1. The error is an Unusable.
 func ParseExpansion(b []byte) (Expansion, error) {
 	var e Expansion
-	err := readJSON(b, &e)
-	if err == nil && e.Version != "expansion.1" {
-		err = Unusable{{"unknown_version", "schema_version", fmt.Sprintf("%q is not a known schema", e.Version), "write expansion.1"}}
-	}
+	err := readSchema(b, &e, &e.Version, "expansion.1")
 	return e, err
 }
 
@@ -106,21 +110,18 @@ func ParseExpansion(b []byte) (Expansion, error) {
 // has. denied says of the rest why it is not given. A file that may hold credentials never is.
 func (e Expansion) Resolve(files, has []string) (given, denied []string) {
 	for _, asked := range e.Files {
-		hits := filesEndingIn(files, asked)
-		why := ""
+		name, why := path.Clean(asked), ""
 		switch {
-		case len(hits) == 0:
-			why = "there is no such file"
-		case len(hits) > 1:
-			why = "could be " + strings.Join(hits[:min(3, len(hits))], ", ")
-		case slices.Contains(has, hits[0]) || slices.Contains(given, hits[0]):
+		case !slices.Contains(files, name):
+			why = "there is no such file; name its whole path"
+		case slices.Contains(has, name) || slices.Contains(given, name):
 			why = "it was given already"
-		case mayKeepSecrets(hits[0]):
+		case mayKeepSecrets(name):
 			why = "it may contain credentials"
 		case len(given) == expansionFiles:
 			why = fmt.Sprintf("at most %d files are given per round", expansionFiles)
 		default:
-			given = append(given, hits[0])
+			given = append(given, name)
 			continue
 		}
 		denied = append(denied, asked+": "+why)
@@ -130,19 +131,4 @@ func (e Expansion) Resolve(files, has []string) (given, denied []string) {
 
 func mayKeepSecrets(path string) bool {
 	return slices.ContainsFunc(policy.CheckProtected(path, nil), func(f policy.Finding) bool { return f.Code == "protected_credential" })
-}
-
-// filesEndingIn lists the file of that path, or else those whose path ends in it.
-func filesEndingIn(files []string, asked string) []string {
-	asked = strings.TrimPrefix(asked, "./")
-	if slices.Contains(files, asked) {
-		return []string{asked}
-	}
-	var out []string
-	for _, f := range files {
-		if strings.HasSuffix(f, "/"+asked) {
-			out = append(out, f)
-		}
-	}
-	return out
 }

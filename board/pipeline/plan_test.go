@@ -97,7 +97,7 @@ func FuzzParsePlan(f *testing.F) {
 
 func TestExpansion(t *testing.T) {
 	t.Parallel()
-	e, err := ParseExpansion([]byte(`{"schema_version":"expansion.1","additional_files_needed":["board/op.go","./journal.go","lock.go",".env","nowhere.go","has.go"],"reasoning":"to see"}`))
+	e, err := ParseExpansion([]byte(`{"schema_version":"expansion.1","additional_files_needed":["board/op.go","./journal/journal.go","lock.go",".env","nowhere.go","has.go"],"reasoning":"to see"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestExpansion(t *testing.T) {
 	if got := strings.Join(given, " "); got != "board/op.go journal/journal.go" {
 		t.Error(got)
 	}
-	want := "lock.go: could be drain/lock.go, repo/lock.go\n.env: it may contain credentials\nnowhere.go: there is no such file\nhas.go: it was given already"
+	want := "lock.go: there is no such file; name its whole path\n.env: it may contain credentials\nnowhere.go: there is no such file; name its whole path\nhas.go: it was given already"
 	if got := strings.Join(denied, "\n"); got != want {
 		t.Error(got)
 	}

@@ -8,7 +8,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -34,6 +36,14 @@ type Evidence struct {
 	GoMod  []byte              // go.mod at the top of the base
 	Filed  Filed
 	Scope  []string // the globs of what the task may change
+
+	Policy    Policy
+	Now       time.Time
+	Substrate string // whose session made the change, for people
+	Made      Made
+	Findings  []policy.Finding
+	Texts     [][]byte // of the base, which the change may have copied from
+	Past      memory.Past
 }
 
 // ChangeType is what happens to a file.
@@ -55,7 +65,7 @@ type Touched struct {
 	Mode   string     `json:"mode,omitempty"` // the new one, where it changed
 }
 
-// Profile is what a change touches. It is computed from Evidence and a Policy and
+// Profile is what a change touches. It is computed from Evidence and
 // from nothing else.
 type Profile struct {
 	Filed      string              `json:"filed"`
@@ -72,15 +82,15 @@ type Profile struct {
 	graphTrouble []string
 }
 
-func newProfile(f Evidence, pol Policy) Profile {
+func newProfile(f Evidence) Profile {
 	p := Profile{Filed: string(f.Filed), Files: touchedFiles(f.Files), Touches: map[string][]string{}}
 	if f.Filed == FiledByNobody {
 		p.Filed = "nobody"
 	}
 	core := map[string]bool{}
 	for _, e := range f.Files {
-		core[e.Path] = p.addPlaces(e, f, pol)
-		p.addSensitive(e.Path, f, pol)
+		core[e.Path] = p.addPlaces(e, f)
+		p.addSensitive(e.Path, f)
 	}
 	for _, x := range policy.CheckPaths(Candidate{Files: f.Files}.Paths()) {
 		p.addTouch("path_unfit", x.Text)
@@ -131,7 +141,7 @@ func touchedFiles(es []Edit) []Touched {
 	return slices.DeleteFunc(out, func(t Touched) bool { return t.Change == Deleted && moved[t.Path] })
 }
 
-func (p *Profile) addPlaces(e Edit, f Evidence, pol Policy) (core bool) {
+func (p *Profile) addPlaces(e Edit, f Evidence) (core bool) {
 	for _, x := range policy.CheckProtected(e.Path, nil) {
 		p.addTouch(cmp.Or(map[string]string{"protected_credential": "touches_credentials", "protected_dependency": "touches_vendored"}[x.Code], "touches_governance"), x.Text)
 	}
@@ -144,9 +154,9 @@ func (p *Profile) addPlaces(e Edit, f Evidence, pol Policy) (core bool) {
 		return glob != ""
 	}
 	within("touches_gate", policy.GatePackages(f.GoMod))
-	within("touches_configured", pol.Protected)
-	if core = within("core_path_modification", pol.Core); core && f.Filed != FiledByPerson {
-		within("machine_touches_core", pol.Core)
+	within("touches_configured", f.Policy.Protected)
+	if core = within("core_path_modification", f.Policy.Core); core && f.Filed != FiledByPerson {
+		within("machine_touches_core", f.Policy.Core)
 	}
 	for code, is := range map[string]bool{
 		"touches_bundle":     f.Bundle != "" && strings.HasPrefix(folded+"/", policy.FoldPath(f.Bundle)+"/"),
@@ -340,10 +350,10 @@ func securityWord(p string) string {
 
 // addSensitive says whether a path is security-sensitive, and whether a person filed
 // the task and its scope names that path.
-func (p *Profile) addSensitive(file string, f Evidence, pol Policy) {
+func (p *Profile) addSensitive(file string, f Evidence) {
 	word := cmp.Or(securityWord(file), securityWord(policy.FoldPath(file)))
 	why := file + " holds the word " + word
-	glob := globAround(pol.Security, file)
+	glob := globAround(f.Policy.Security, file)
 	switch {
 	case word == "" && glob == "":
 		return

@@ -73,7 +73,7 @@ func TestConfidence(t *testing.T) {
 	} {
 		a := ask(c.files)
 		a.e.Graph.Files = append(a.e.Graph.Files, "tests/test_main.py")
-		p := newProfile(a.e, a.pol)
+		p := newProfile(a.e)
 		if p.Confidence != c.want || p.Covered != c.said {
 			t.Errorf("%v: %d %%, %s; want %d %%, %s", p.Files, p.Confidence, p.Covered, c.want, c.said)
 		}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal/memory"
-	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Tier is what a change may do by itself, one of Tiers.
@@ -88,16 +87,6 @@ type Policy struct {
 	Confidence   int      // a lower test confidence, in hundredths, needs approval
 }
 
-// Situation is what stands around a change when it is judged.
-type Situation struct {
-	Now       time.Time
-	Substrate string // whose session made the change, for people
-	Made      Made
-	Findings  []policy.Finding
-	Texts     [][]byte // of the base, which the change may have copied from
-	Past      memory.Past
-}
-
 // Made is how the sessions of a change made it, as its op remembers.
 type Made struct {
 	Seen    bool   // odd saw all that they read and did
@@ -155,9 +144,9 @@ type Verdict struct {
 // and what raises tiers may raise it. Every row is asked, so that the verdict
 // lists all that hold. A row that cannot tell holds for nobody and sends the
 // change to a person. The last row holds where no other does.
-func Assess(e Evidence, pol Policy, at Situation) Verdict {
-	v := Verdict{Tier: SafeAuto, Profile: newProfile(e, pol), Rules: RulesHash(pol), Past: at.Past.Of(Candidate{Files: e.Files}.Paths())}
-	a := ruleInput{Profile: v.Profile, pol: pol, at: at, e: e}
+func Assess(e Evidence) Verdict {
+	v := Verdict{Tier: SafeAuto, Profile: newProfile(e), Rules: RulesHash(e.Policy), Past: e.Past.Of(Candidate{Files: e.Files}.Paths())}
+	a := ruleInput{Profile: v.Profile, e: e}
 	for _, r := range ladder {
 		said := r.evaluateRule(a)
 		said.Matched = said.Matched && (v.Code == "" || r.tier != SafeAuto)
@@ -210,12 +199,12 @@ func (v Verdict) Reasons() []string {
 // itself, and the verdict is that of the lowest tier, which no change within the
 // task's paths can get below. BLOCKED means that no change there is one a machine
 // may make.
-func Foresee(e Evidence, pol Policy, at Situation) Verdict {
+func Foresee(e Evidence) Verdict {
 	var least Verdict
 	for i, f := range e.Files {
 		one := e
 		one.Files = []Edit{f}
-		if v := Assess(one, pol, at); i == 0 || v.Tier.rank() < least.Tier.rank() {
+		if v := Assess(one); i == 0 || v.Tier.rank() < least.Tier.rank() {
 			least = v
 		}
 		if least.Tier == SafeAuto {
@@ -223,7 +212,7 @@ func Foresee(e Evidence, pol Policy, at Situation) Verdict {
 		}
 	}
 	if len(e.Files) == 0 {
-		return Assess(e, pol, at)
+		return Assess(e)
 	}
 	return least
 }
@@ -231,8 +220,6 @@ func Foresee(e Evidence, pol Policy, at Situation) Verdict {
 // ruleInput is what a row is asked about.
 type ruleInput struct {
 	Profile
-	pol Policy
-	at  Situation
 	e   Evidence
 	won Tier // on the ladder, before anything is raised
 }
@@ -252,7 +239,7 @@ var byGraph = []string{"machine_blast_radius", "blast_radius_exceeded", "low_tes
 // movingTiers are the rows whose tier depends on what they are asked about.
 var movingTiers = map[string]func(ruleInput) Tier{
 	"regression_risk": func(a ruleInput) Tier { return a.won.nextTier() },
-	"floor_min_tier":  func(a ruleInput) Tier { return a.pol.MinTier },
+	"floor_min_tier":  func(a ruleInput) Tier { return a.e.Policy.MinTier },
 }
 
 func (r rule) describeRule() Ruling {

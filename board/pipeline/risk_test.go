@@ -58,16 +58,14 @@ func add(paths ...string) []Edit {
 
 // asks is a change with all around it.
 type asks struct {
-	e   Evidence
-	pol Policy
-	at  Situation
+	e Evidence
 }
 
-func (a asks) verdict() Verdict { return Assess(a.e, a.pol, a.at) }
+func (a asks) verdict() Verdict { return Assess(a.e) }
 
 func ask(files []Edit, with ...func(*asks)) asks {
 	b := world()
-	a := asks{e: Evidence{Files: files, Graph: b.Graph, Bundle: "knowledge"}, pol: defaults(), at: Situation{Made: Made{Seen: true}, Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
+	a := asks{e: Evidence{Files: files, Graph: b.Graph, Bundle: "knowledge", Policy: defaults(), Made: Made{Seen: true}, Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
 	for _, w := range with {
 		w(&a)
 	}
@@ -78,7 +76,7 @@ func byPerson(scope ...string) func(*asks) {
 	return func(a *asks) { a.e.Filed, a.e.Scope = FiledByPerson, scope }
 }
 
-func set(f func(*Policy)) func(*asks) { return func(a *asks) { f(&a.pol) } }
+func set(f func(*Policy)) func(*asks) { return func(a *asks) { f(&a.e.Policy) } }
 
 // cases is a change for every code of the two tables.
 func cases() map[string]asks {
@@ -114,14 +112,14 @@ func cases() map[string]asks {
 		"rule_failed":                 ask(modify("docs/x.md"), func(a *asks) { a.e.Graph = buildGraph(map[string][]byte{"x.go": nil}) }),
 		"regression_risk":             ask(modify("docs/x.md"), badly),
 		"similar_to_source": ask([]Edit{{"docs/x.md", []byte("zero()\n"), []byte("zero()\n" + lines), modePlain, modePlain}},
-			func(a *asks) { a.at.Texts = [][]byte{[]byte("// it\n  " + lines)} }),
+			func(a *asks) { a.e.Texts = [][]byte{[]byte("// it\n  " + lines)} }),
 		"agent_instructions":       ask(modify("docs/AGENTS.md")),
 		"autonomy_observe":         ask(modify("docs/x.md"), set(func(p *Policy) { p.Observe = true })),
-		"opaque_substrate":         ask(modify("docs/x.md"), func(a *asks) { a.at.Made.Seen, a.at.Substrate = false, "exec" }),
-		"refused_before":           ask(modify("docs/x.md"), func(a *asks) { a.at.Made.Refused = "coverage_outside" }),
-		"exploration_insufficient": ask(modify("docs/x.md"), func(a *asks) { a.at.Made.Unread = "it read one file" }),
-		"finding_hard":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []policy.Finding{{Code: "x", Severity: policy.Hard}} }),
-		"finding_soft":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []policy.Finding{{Code: "x", Severity: policy.Soft}} }),
+		"opaque_substrate":         ask(modify("docs/x.md"), func(a *asks) { a.e.Made.Seen, a.e.Substrate = false, "exec" }),
+		"refused_before":           ask(modify("docs/x.md"), func(a *asks) { a.e.Made.Refused = "coverage_outside" }),
+		"exploration_insufficient": ask(modify("docs/x.md"), func(a *asks) { a.e.Made.Unread = "it read one file" }),
+		"finding_hard":             ask(modify("docs/x.md"), func(a *asks) { a.e.Findings = []policy.Finding{{Code: "x", Severity: policy.Hard}} }),
+		"finding_soft":             ask(modify("docs/x.md"), func(a *asks) { a.e.Findings = []policy.Finding{{Code: "x", Severity: policy.Soft}} }),
 		"floor_min_tier":           ask(modify("docs/x.md"), set(func(p *Policy) { p.MinTier = NotifyApply })),
 		"floor_quiet_hours":        ask(modify("docs/x.md"), set(func(p *Policy) { p.Quiet = &Hours{From: 9, To: 10} })),
 	}
@@ -129,8 +127,8 @@ func cases() map[string]asks {
 
 // badly makes changes of docs/x.md that went wrong.
 func badly(a *asks) {
-	once := memory.Trial{At: a.at.Now, Files: []string{"docs/x.md"}, Why: "rejected"}
-	a.at.Past = memory.At([]memory.Trial{once, once, once}, a.at.Now)
+	once := memory.Trial{At: a.e.Now, Files: []string{"docs/x.md"}, Why: "rejected"}
+	a.e.Past = memory.At([]memory.Trial{once, once, once}, a.e.Now)
 }
 
 // A file that changes failed on raises what may land by itself by one step, and
@@ -230,12 +228,12 @@ func drawn(t *rapid.T) asks {
 	a.e.Filed = rapid.SampledFrom([]Filed{FiledByNobody, FiledByMachine, FiledByPerson}).Draw(t, "filed")
 	a.e.Scope = rapid.SampledFrom([][]string{nil, {"**"}, {"docs/auth/**", "a/*"}}).Draw(t, "scope")
 	a.e.Atoms = map[string][]string{"docs/x.md": {"t1", "t2"}, "b/b.go": {"t2", "t3", "t4", "t5", "t6"}}
-	a.pol = Policy{
+	a.e.Policy = Policy{
 		MinTier: rapid.SampledFrom([]Tier{"", SafeAuto, NotifyApply, ApprovalRequired}).Draw(t, "min"), Observe: rapid.Bool().Draw(t, "observe"),
 		Core: []string{"odd/**"}, Protected: []string{"deploy/"}, MaxFiles: rapid.IntRange(1, 9).Draw(t, "files"), Blast: rapid.IntRange(0, 9).Draw(t, "blast"),
 		MachineBlast: rapid.IntRange(0, 9).Draw(t, "machine"), Confidence: rapid.IntRange(0, 100).Draw(t, "confidence"),
 	}
-	a.at.Made.Seen = rapid.Bool().Draw(t, "seen")
+	a.e.Made.Seen = rapid.Bool().Draw(t, "seen")
 	return a
 }
 
@@ -253,12 +251,12 @@ func TestNothingAddedLowersATier(t *testing.T) {
 				t.Fatalf("%s lowers %s to %s by %s", name, all, v.Tier, v.Code)
 			}
 		}
-		more("a finding", func(b *asks) { b.at.Findings = []policy.Finding{{Severity: policy.Soft}} })
-		more("a floor", func(b *asks) { b.pol.MinTier = b.pol.MinTier.Raise(NotifyApply) })
-		more("quiet hours", func(b *asks) { b.pol.Quiet = &Hours{} })
-		more("a protected glob", func(b *asks) { b.pol.Protected = append(slices.Clone(b.pol.Protected), "a/**") })
+		more("a finding", func(b *asks) { b.e.Findings = []policy.Finding{{Severity: policy.Soft}} })
+		more("a floor", func(b *asks) { b.e.Policy.MinTier = b.e.Policy.MinTier.Raise(NotifyApply) })
+		more("quiet hours", func(b *asks) { b.e.Policy.Quiet = &Hours{} })
+		more("a protected glob", func(b *asks) { b.e.Policy.Protected = append(slices.Clone(b.e.Policy.Protected), "a/**") })
 		more("something unknown", func(b *asks) { b.e.Graph = &Graph{problems: []string{"x"}} })
-		more("a text", func(b *asks) { b.at.Texts = [][]byte{[]byte("a\nb\nc\n")} })
+		more("a text", func(b *asks) { b.e.Texts = [][]byte{[]byte("a\nb\nc\n")} })
 		for i := range a.e.Files {
 			b := a
 			b.e.Files = slices.Delete(slices.Clone(a.e.Files), i, i+1)
@@ -274,15 +272,15 @@ func TestForeseeIsTheLeast(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a := drawn(t)
-		if least := Foresee(a.e, a.pol, a.at); least.Tier.rank() > a.verdict().Tier.rank() {
+		if least := Foresee(a.e); least.Tier.rank() > a.verdict().Tier.rank() {
 			t.Fatalf("foreseen %s, it is %s", least.Tier, a.verdict().Tier)
 		}
 	})
-	v := Foresee(Evidence{Files: modify("odd.toml", "docs/x.md"), Graph: buildGraph(nil)}, defaults(), Situation{Made: Made{Seen: true}})
+	v := Foresee(Evidence{Files: modify("odd.toml", "docs/x.md"), Graph: buildGraph(nil), Policy: defaults(), Made: Made{Seen: true}})
 	if v.Tier != SafeAuto {
 		t.Errorf("one of two paths is free, foreseen %s by %s", v.Tier, v.Code)
 	}
-	if v = Foresee(Evidence{Files: modify("odd.toml", ".env"), Graph: buildGraph(nil)}, defaults(), Situation{Made: Made{Seen: true}}); v.Tier != NeverByMachine {
+	if v = Foresee(Evidence{Files: modify("odd.toml", ".env"), Graph: buildGraph(nil), Policy: defaults(), Made: Made{Seen: true}}); v.Tier != NeverByMachine {
 		t.Errorf("no path is free, foreseen %s", v.Tier)
 	}
 }

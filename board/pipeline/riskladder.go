@@ -31,17 +31,17 @@ var ladder = []rule{
 	{"executable_bit", ApprovalRequired, "it makes a file executable", toPerson, nil},
 	{"machine_blast_radius", ApprovalRequired, "more packages and atoms depend on it than [pipeline] machine_blast allows a task that no person filed", toPerson,
 		func(a ruleInput) []string {
-			return becauseUnless(a.e.Filed == FiledByPerson, describeExcess(a.Blast, a.pol.MachineBlast, "packages and atoms depend on it")...)
+			return becauseUnless(a.e.Filed == FiledByPerson, describeExcess(a.Blast, a.e.Policy.MachineBlast, "packages and atoms depend on it")...)
 		}},
 	{"blast_radius_exceeded", ApprovalRequired, "more packages and atoms depend on it than [pipeline] blast allows", toPerson,
 		func(a ruleInput) []string {
-			return describeExcess(a.Blast, a.pol.Blast, "packages and atoms depend on it")
+			return describeExcess(a.Blast, a.e.Policy.Blast, "packages and atoms depend on it")
 		}},
 	{"too_many_files", ApprovalRequired, "it changes more files than [pipeline] max_files allows", "split it into several changes, or a person approves it",
-		func(a ruleInput) []string { return describeExcess(a.countFiles(), a.pol.MaxFiles, "files") }},
+		func(a ruleInput) []string { return describeExcess(a.countFiles(), a.e.Policy.MaxFiles, "files") }},
 	{"low_test_confidence", ApprovalRequired, "the existing tests cover a part of it less than [pipeline] test_confidence_pct asks", "write tests first, in a change of their own, or a person approves it",
 		func(a ruleInput) []string {
-			return becauseUnless(a.Confidence >= a.pol.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.pol.Confidence)}, a.Untested...)...)
+			return becauseUnless(a.Confidence >= a.e.Policy.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.e.Policy.Confidence)}, a.Untested...)...)
 		}},
 
 	{"new_file_created", NotifyApply, "it adds a file", toNotice, nil},
@@ -69,27 +69,27 @@ var raises = []rule{
 	{"regression_risk", NotifyApply, "earlier changes of its files failed, or this one is likely to, so its tier is one step higher", "a person looks closer; after a repair the rule forgets within days",
 		func(a ruleInput) []string { return a.describePast() }},
 	{"similar_to_source", ApprovalRequired, "most of what it adds is elsewhere in the repository already", "use the existing code, or a person approves the copy",
-		func(a ruleInput) []string { return findCopies(a.e.Files, a.at.Texts) }},
+		func(a ruleInput) []string { return findCopies(a.e.Files, a.e.Texts) }},
 	{"autonomy_observe", ApprovalRequired, "[pipeline] autonomy is observe, so every change needs a person", "a person approves it, or sets [pipeline] autonomy to act",
-		func(a ruleInput) []string { return becauseUnless(!a.pol.Observe, "") }},
+		func(a ruleInput) []string { return becauseUnless(!a.e.Policy.Observe, "") }},
 	{"opaque_substrate", ApprovalRequired, "odd could not see what the agent read and did", toPerson,
 		func(a ruleInput) []string {
-			return becauseUnless(a.at.Made.Seen, "a session of "+cmp.Or(a.at.Substrate, "a substrate odd does not see into"))
+			return becauseUnless(a.e.Made.Seen, "a session of "+cmp.Or(a.e.Substrate, "a substrate odd does not see into"))
 		}},
 	{"exploration_insufficient", ApprovalRequired, "the agent read too little before it made the change", "a person approves it, or odd reject TASK --retry makes it again",
-		func(a ruleInput) []string { return becauseUnless(a.at.Made.Unread == "", a.at.Made.Unread) }},
+		func(a ruleInput) []string { return becauseUnless(a.e.Made.Unread == "", a.e.Made.Unread) }},
 	{"refused_before", ApprovalRequired, "rules refused the agent's first try, and it was asked once more", toPerson,
-		func(a ruleInput) []string { return becauseUnless(a.at.Made.Refused == "", a.at.Made.Refused) }},
+		func(a ruleInput) []string { return becauseUnless(a.e.Made.Refused == "", a.e.Made.Refused) }},
 	{"finding_hard", ApprovalRequired, "a rule about changes has a hard finding", "correct what it found, or a person approves it",
-		func(a ruleInput) []string { return listFindings(a.at.Findings, true) }},
+		func(a ruleInput) []string { return listFindings(a.e.Findings, true) }},
 	{"finding_soft", NotifyApply, "a rule about changes has a soft finding", toNotice,
-		func(a ruleInput) []string { return listFindings(a.at.Findings, false) }},
+		func(a ruleInput) []string { return listFindings(a.e.Findings, false) }},
 	{"floor_min_tier", NotifyApply, "[pipeline] min_tier allows no lower tier", "a person sees it, or lowers min_tier in odd.toml",
-		func(a ruleInput) []string { return becauseUnless(a.pol.MinTier == "", string(a.pol.MinTier)) }},
+		func(a ruleInput) []string { return becauseUnless(a.e.Policy.MinTier == "", string(a.e.Policy.MinTier)) }},
 	{"floor_quiet_hours", NotifyApply, "the time is in [pipeline] quiet_hours", "wait until they are over, or a person sees it",
 		func(a ruleInput) []string {
-			q := a.pol.Quiet
-			if q == nil || !q.containHour(a.at.Now) {
+			q := a.e.Policy.Quiet
+			if q == nil || !q.containHour(a.e.Now) {
 				return nil
 			}
 			return []string{fmt.Sprintf("%d-%d", q.From, q.To)}

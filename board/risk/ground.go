@@ -81,9 +81,9 @@ func Survey(ctx context.Context, r *repo.Repo, at Site) (*Ground, error) {
 // Paths are all paths of the base.
 func (g *Ground) Paths() []string { return g.all.Graph.Files }
 
-func (g *Ground) evidenceOf(files []pipeline.Edit) pipeline.Evidence {
+func (g *Ground) evidenceOf(files []pipeline.Edit, now time.Time, substrate string, made pipeline.Made) pipeline.Evidence {
 	e := g.all
-	e.Files = files
+	e.Files, e.Policy, e.Now, e.Substrate, e.Made, e.Past = files, riskPolicy(g.Law), now, substrate, made, Past(g.Past, g.Law, now)
 	e.Atoms = pipeline.AtomsNaming(g.Bundle, g.Law.Root, pipeline.Candidate{Files: files}.Paths())
 	return e
 }
@@ -224,12 +224,12 @@ func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, m
 	if err != nil {
 		return Judgement{}, err
 	}
-	j := Judgement{Gate: g.gateVerdict(files, beside)}
-	at := pipeline.Situation{Now: now, Substrate: substrate, Made: made, Findings: j.Gate.Findings, Past: Past(g.Past, g.Law, now)}
+	j, e := Judgement{Gate: g.gateVerdict(files, beside)}, g.evidenceOf(files, now, substrate, made)
+	e.Findings = j.Gate.Findings
 	for _, f := range beside {
-		at.Texts = append(at.Texts, f.Before)
+		e.Texts = append(e.Texts, f.Before)
 	}
-	j.Risk = pipeline.Assess(g.evidenceOf(files), riskPolicy(g.Law), at)
+	j.Risk = pipeline.Assess(e)
 	j.Rules = hashRules(j.Gate.RulesHash, j.Risk.Rules)
 	return j, nil
 }
@@ -238,9 +238,8 @@ func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, m
 // of the base outside the bundle that they mean, and each that they name and that
 // is not there. No change within them can have a lower tier. meant counts the files.
 func (g *Ground) Foresee(now time.Time, substrate string) (v pipeline.Verdict, meant int) {
-	e := g.evidenceOf(meantFiles(g.all.Graph.Files, g.all.Scope, g.Law.Root))
-	at := pipeline.Situation{Now: now, Substrate: substrate, Made: pipeline.Made{Seen: !Opaque(substrate)}, Past: Past(g.Past, g.Law, now)}
-	return pipeline.Foresee(e, riskPolicy(g.Law), at), len(e.Files)
+	files := meantFiles(g.all.Graph.Files, g.all.Scope, g.Law.Root)
+	return pipeline.Foresee(g.evidenceOf(files, now, substrate, pipeline.Made{Seen: !Opaque(substrate)})), len(files)
 }
 
 // meantFiles are the files that globs mean among those of a base, as if each were
