@@ -56,7 +56,7 @@ func MCPVerb(env console.Env) *cli.Command {
 					"[[mcp]] in odd.toml configures a server. --check starts each one as an agent's\n"+
 					"session would, lists its tools under their names in odd, and says which are\n"+
 					"left out and why. Exit 1: a server does not work.",
-				verb.Do(env, runServers),
+				verb.On(env, workspace.Open, runServers),
 				&cli.BoolFlag{Name: "check", Usage: "start the servers and list their tools"},
 				&cli.StringFlag{Name: "call", Usage: "start the servers and call `TOOL`, by the name that --check lists"},
 				&cli.StringFlag{Name: "args", Value: "{}", Usage: "with --call, pass this `JSON` object"})},
@@ -88,13 +88,9 @@ func runMCP(c *cli.Context, env console.Env) error {
 	return mcp.New(k.newWorld()).Run(c.Context, mcp.Stdio(env.Stdin, env.Stdout))
 }
 
-func runServers(c *cli.Context, env console.Env) error {
+func runServers(c *cli.Context, env console.Env, w *workspace.Clone) error {
 	if c.IsSet("args") && !c.IsSet("call") {
 		return verb.Usage("mcp servers: --args is for --call")
-	}
-	w, err := workspace.Open(c.Context, env)
-	if err != nil {
-		return err
 	}
 	only := c.Args().First()
 	w.Config.Servers = slices.DeleteFunc(slices.Clone(w.Config.Servers), func(s config.Server) bool { return only != "" && s.Name != only })

@@ -78,12 +78,13 @@ func (j *changeCard) addLines(b *console.Card) {
 		return
 	}
 	const most, readable, more = 12, 96, "; odd review --json lists all"
+	until := ""
 	if j.Landed == "" {
-		b.Line("change", "%s, can be approved until %s", j.Op, j.Until)
-		b.Line("risk tier", "%s%s", j.Tier, tierAsks(j.Tier))
-	} else {
-		b.Line("change", "%s", j.Op)
-		b.Line("risk tier", "%s%s", j.Tier, tierAsks(j.Tier))
+		until = ", can be approved until " + j.Until
+	}
+	b.Line("change", "%s%s", j.Op, until)
+	b.Line("risk tier", "%s%s", j.Tier, tierAsks[pipeline.Tier(j.Tier)])
+	if j.Landed != "" {
 		b.Line("merged", "without approval, as odd.toml allows, as %s", j.Landed)
 	}
 	if j.Held != "" {
@@ -117,16 +118,10 @@ func (j *changeCard) addLines(b *console.Card) {
 }
 
 // tierAsks says what a risk tier asks of a person.
-func tierAsks(tier string) string {
-	switch pipeline.Tier(tier) {
-	case pipeline.SafeAuto:
-		return ": no rule asks for a person"
-	case pipeline.NotifyApply:
-		return ": a person must see it before it is merged"
-	case pipeline.ApprovalRequired:
-		return ": a person must approve it"
-	}
-	return ""
+var tierAsks = map[pipeline.Tier]string{
+	pipeline.SafeAuto:         ": no rule asks for a person",
+	pipeline.NotifyApply:      ": a person must see it before it is merged",
+	pipeline.ApprovalRequired: ": a person must approve it",
 }
 
 // decidingReasons returns the reasons that made the tier, in words; JSON lists all, as codes.

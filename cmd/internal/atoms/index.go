@@ -27,7 +27,7 @@ func indexVerb(env console.Env) *cli.Command {
 			"adds entries for new atoms, removes those of atoms that are gone, and leads\n"+
 			"those of renamed atoms to the new name. What an entry says follows the atom\n"+
 			"as long as nobody changed the entry. To start anew, delete the file first.",
-		verb.Do(env, runIndex),
+		workspace.OnBundle(env, runIndex),
 		&cli.BoolFlag{Name: "check", Usage: "write nothing, and exit 1 if a file would change"},
 		verb.BundleFlag())
 }
@@ -37,11 +37,7 @@ type indexJSON struct {
 	State okf.IndexState `json:"state"`
 }
 
-func runIndex(c *cli.Context, env console.Env) error {
-	b, err := workspace.SourceOf(c).Load(c.Context, env)
-	if err != nil {
-		return err
-	}
+func runIndex(c *cli.Context, env console.Env, b workspace.Bundle) error {
 	if err := checkListable(b, env); err != nil {
 		return err
 	}

@@ -33,26 +33,26 @@ func KnowledgeVerb(env console.Env) *cli.Command {
 		verb.New("related ATOM", "list the links from and to an atom",
 			"odd knowledge related shore-lead\n"+
 				"odd knowledge related open-the-jetty --edge uses --edge governed_by",
-			verb.Do(env, runRelated), workspace.ReadFlags(edgeFlag("list only"))...),
+			workspace.OnAtom(env, runRelated), workspace.ReadFlags(edgeFlag("list only"))...),
 		verb.New("backlinks ATOM", "list the lines of other files that link to an atom",
 			"odd knowledge backlinks weather-limits",
-			verb.Do(env, runBacklinks), workspace.ReadFlags()...),
+			workspace.OnAtom(env, runBacklinks), workspace.ReadFlags()...),
 		verb.New("expand ATOM", "list every atom reached by links from one atom",
 			"odd knowledge expand shore-lead --depth 3\n"+
 				"odd knowledge expand open-the-jetty --directed --edge uses --edge governed_by",
-			verb.Do(env, runExpand), workspace.ReadFlags(
+			workspace.OnAtom(env, runExpand), workspace.ReadFlags(
 				&cli.IntFlag{Name: "depth", Value: 2, Usage: "follow at most `N` links in a row; 0 is no limit"},
 				&cli.BoolFlag{Name: "directed", Usage: "follow links only forward, from the file that has the link"},
 				edgeFlag("follow only"),
 			)...),
 		verb.New("path ATOM ATOM", "show the shortest path of links between two atoms",
 			"odd knowledge path shore-lead customer-data",
-			verb.Do(env, runWhy), workspace.ReadFlags(edgeFlag("follow only"))...),
+			workspace.OnAtom(env, runWhy), workspace.ReadFlags(edgeFlag("follow only"))...),
 
 		verb.New("graph", "print the graph of atoms and links as Mermaid, DOT or JSON",
 			"odd knowledge graph --focus shore-lead --depth 2\n"+
 				"odd knowledge graph --format dot | dot -Tsvg > graph.svg",
-			verb.Do(env, runGraph), workspace.ReadFlags(
+			workspace.OnBundle(env, runGraph), workspace.ReadFlags(
 				&cli.StringFlag{Name: "format", Value: "mermaid", Usage: "print `FORMAT`: mermaid, dot or json"},
 				&cli.StringFlag{Name: "focus", Usage: "print only what is near `ATOM`"},
 				&cli.IntFlag{Name: "depth", Value: 2, Usage: "with --focus, go at most `N` links far; 0 is no limit"},
@@ -73,12 +73,8 @@ func confirmVerb(env console.Env) *cli.Command {
 			"Compare first: odd check names the source and the lines. odd then writes into\n"+
 			"the atom's file which version of the source you compared it with. Commit it.\n"+
 			"When that file changes once more, odd check asks again.",
-		verb.Do(env, func(c *cli.Context, env console.Env) error {
-			w, err := workspace.Open(c.Context, env)
-			if err != nil {
-				return err
-			}
-			if _, err := land.CheckDecider(c.Context, w.Repo, "knowledge confirm", land.PersonPlace(w)); err != nil {
+		verb.On(env, workspace.Open, func(c *cli.Context, env console.Env, w *workspace.Clone) error {
+			if err := land.MayDecide(c.Context, w, "knowledge confirm"); err != nil {
 				return err
 			}
 			b, a, err := workspace.ReadAtom(c, env, c.Args().First())
@@ -111,12 +107,8 @@ func confirmVerb(env console.Env) *cli.Command {
 		}), verb.BundleFlag())
 }
 
-func runRelated(c *cli.Context, env console.Env) error {
+func runRelated(c *cli.Context, env console.Env, b workspace.Bundle, a *okf.Atom) error {
 	kinds, err := edgeKinds(c)
-	if err != nil {
-		return err
-	}
-	b, a, err := workspace.ReadAtom(c, env, c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -143,11 +135,7 @@ type backlinkJSON struct {
 	Atom served.Fact  `json:"atom"`
 }
 
-func runBacklinks(c *cli.Context, env console.Env) error {
-	b, a, err := workspace.ReadAtom(c, env, c.Args().First())
-	if err != nil {
-		return err
-	}
+func runBacklinks(c *cli.Context, env console.Env, b workspace.Bundle, a *okf.Atom) error {
 	var list []backlinkJSON
 	for _, l := range b.Graph.Backlinks(a.ID) {
 		list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), served.FactOf(b.Graph.ByID(l.From))})
@@ -161,7 +149,7 @@ func runBacklinks(c *cli.Context, env console.Env) error {
 	})
 }
 
-func runExpand(c *cli.Context, env console.Env) error {
+func runExpand(c *cli.Context, env console.Env, b workspace.Bundle, a *okf.Atom) error {
 	kinds, err := edgeKinds(c)
 	if err != nil {
 		return err
@@ -169,22 +157,14 @@ func runExpand(c *cli.Context, env console.Env) error {
 	if c.Int("depth") < 0 {
 		return verb.Usage("knowledge expand: --depth %d; want 0 or more", c.Int("depth"))
 	}
-	b, a, err := workspace.ReadAtom(c, env, c.Args().First())
-	if err != nil {
-		return err
-	}
 	list := served.Expand(b.Graph, a.ID, c.Int("depth"), c.Bool("directed"), kinds...)
 	return console.ShowList(env, c.Bool("json"), list, string(a.ID)+" links to no atom", func(s served.Step) []string {
 		return append(append([]string{strconv.Itoa(s.Depth)}, factCells(s.Atom)...), describePath(a.ID, s.Path))
 	})
 }
 
-func runWhy(c *cli.Context, env console.Env) error {
+func runWhy(c *cli.Context, env console.Env, b workspace.Bundle, from *okf.Atom) error {
 	kinds, err := edgeKinds(c)
-	if err != nil {
-		return err
-	}
-	b, from, err := workspace.ReadAtom(c, env, c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -209,7 +189,7 @@ func runWhy(c *cli.Context, env console.Env) error {
 // them cannot be told apart.
 const mermaidAtoms = 100
 
-func runGraph(c *cli.Context, env console.Env) error {
+func runGraph(c *cli.Context, env console.Env, b workspace.Bundle) error {
 	format, err := report.FormatNamed(c, "mermaid", "dot", "json")
 	if err != nil {
 		return err
@@ -227,10 +207,6 @@ func runGraph(c *cli.Context, env console.Env) error {
 	}
 	if format != "mermaid" && !c.IsSet("limit") {
 		v.Limit = 0
-	}
-	b, err := workspace.SourceOf(c).Load(c.Context, env)
-	if err != nil {
-		return err
 	}
 	if focus := c.String("focus"); focus != "" {
 		a, err := b.FindAtom(env, focus)

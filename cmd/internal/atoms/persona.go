@@ -34,19 +34,15 @@ func PersonaVerb(env console.Env) *cli.Command {
 		verb.New("list", "list every version of every persona",
 			"odd agent persona list\n"+
 				"odd agent persona list --at HEAD --json",
-			verb.Do(env, runPersonaList), workspace.ReadFlags()...),
+			workspace.OnBundle(env, runPersonaList), workspace.ReadFlags()...),
 		verb.New("show NAME[@VERSION]", "show a persona as an agent gets it, with inherited values",
 			"odd agent persona show audit-reviewer\n"+
 				"odd agent persona show audit-reviewer@1 --json",
-			verb.Do(env, runPersonaShow), workspace.ReadFlags()...))
+			workspace.OnBundle(env, runPersonaShow), workspace.ReadFlags()...))
 }
 
 // runPersonaList prints name, version, roles, surfaces, standing and place.
-func runPersonaList(c *cli.Context, env console.Env) error {
-	b, err := workspace.SourceOf(c).Load(c.Context, env)
-	if err != nil {
-		return err
-	}
+func runPersonaList(c *cli.Context, env console.Env, b workspace.Bundle) error {
 	r := contract.LoadRoster(b.Graph)
 	unread := slices.DeleteFunc(slices.Clone(r.Problems), func(p okf.Problem) bool { return p.Severity != okf.Error })
 	if n := len(unread); n > 0 {
@@ -70,11 +66,7 @@ func describeStanding(p *contract.Profile) string {
 	return string(p.Standing) + ", see " + p.SupersededBy
 }
 
-func runPersonaShow(c *cli.Context, env console.Env) error {
-	b, err := workspace.SourceOf(c).Load(c.Context, env)
-	if err != nil {
-		return err
-	}
+func runPersonaShow(c *cli.Context, env console.Env, b workspace.Bundle) error {
 	p, err := contract.LoadRoster(b.Graph).Find(c.Args().First())
 	if err != nil {
 		return verb.AsFault(err)
@@ -140,17 +132,13 @@ func CompilePersonaVerb(env console.Env) *cli.Command {
 			"refuses a role whose persona is below the floor in [persona.floor] of\n"+
 			"odd.toml: too few atoms, no process, no policy or term, or too many broken\n"+
 			"links.",
-		verb.Do(env, runCompilePersona), workspace.ReadFlags(
+		workspace.OnBundle(env, runCompilePersona), workspace.ReadFlags(
 			&cli.StringFlag{Name: "format", Value: "md", Usage: "print `FORMAT`: md, json or mermaid"},
 			&cli.BoolFlag{Name: "inline", Usage: "include the text of the atoms"})...)
 }
 
-func runCompilePersona(c *cli.Context, env console.Env) error {
+func runCompilePersona(c *cli.Context, env console.Env, b workspace.Bundle) error {
 	format, err := report.FormatNamed(c, "md", "json", "mermaid")
-	if err != nil {
-		return err
-	}
-	b, err := workspace.SourceOf(c).Load(c.Context, env)
 	if err != nil {
 		return err
 	}

@@ -21,23 +21,19 @@ func SearchVerb(env console.Env) *cli.Command {
 			"odd search --type policy --limit 3 weather\n\n"+
 			"An atom is one markdown file with a `type` in its front matter. In a pipe,\n"+
 			"each match is one line: id, type, title, place and the text that matched.",
-		verb.Do(env, runSearch), workspace.ReadFlags(
+		workspace.OnBundle(env, runSearch), workspace.ReadFlags(
 			&cli.IntFlag{Name: "limit", Value: 10, Usage: "print at most `N` atoms; 0 prints all"},
 			&cli.StringFlag{Name: "type", Usage: "find only atoms of `TYPE`: policy, process, role, term, …"},
 		)...)
 }
 
-func runSearch(c *cli.Context, env console.Env) error {
+func runSearch(c *cli.Context, env console.Env, b workspace.Bundle) error {
 	query, typ, limit := strings.TrimSpace(strings.Join(c.Args().Slice(), " ")), c.String("type"), c.Int("limit")
 	if query == "" {
 		return verb.Usage("search: no words given; want words to search for: odd search WORD")
 	}
 	if limit < 0 {
 		return verb.Usage("search: --limit %d; want 0 or more", limit)
-	}
-	b, err := workspace.SourceOf(c).Load(c.Context, env)
-	if err != nil {
-		return err
 	}
 	hits, total := served.Search(b.Graph, query, typ, limit)
 	if more := total - len(hits); more > 0 && !c.Bool("json") {
@@ -119,14 +115,10 @@ func GetVerb(env console.Env) *cli.Command {
 			"odd get weather-limits --body\n\n"+
 			"ATOM is the id of an atom, its path below the bundle, its uri, or its file\n"+
 			"name without .md. All commands that take an ATOM find it so.",
-		verb.Do(env, runGet), workspace.ReadFlags(&cli.BoolFlag{Name: "body", Usage: "print the text without the front matter"})...)
+		workspace.OnAtom(env, runGet), workspace.ReadFlags(&cli.BoolFlag{Name: "body", Usage: "print the text without the front matter"})...)
 }
 
-func runGet(c *cli.Context, env console.Env) error {
-	b, a, err := workspace.ReadAtom(c, env, c.Args().First())
-	if err != nil {
-		return err
-	}
+func runGet(c *cli.Context, env console.Env, b workspace.Bundle, a *okf.Atom) error {
 	if len(a.Bytes()) == 0 {
 		return fmt.Errorf("%s: the file changed while odd read it; run the command again", b.ShownPlace(env, a.Path, 0))
 	}

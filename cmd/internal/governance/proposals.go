@@ -40,7 +40,7 @@ func proposalsVerb(env console.Env) *cli.Command {
 			verb.New("add REASON", "request a decision of a person",
 				"odd gate proposals add \"the harbour closes in May\" --gate framing\n"+
 					"odd gate proposals add \"stop, these are the wrong tides\" --gate emergency \\\n  --severity emergency",
-				verb.Do(env, runProposalsAdd),
+				verb.On(env, workspace.OpenCommitted, runProposalsAdd),
 				&cli.StringFlag{Name: "gate", Usage: "request the gate `GATE`: framing, commitment, evaluation or emergency"},
 				&cli.StringFlag{Name: "severity", Value: string(gate.Medium), Usage: "low, medium, high, or emergency, which stops odd drain until a person answers"},
 				&cli.StringFlag{Name: "source", Value: string(gate.UserSignal), Usage: "origin: user_signal (you), or perception or continuous_eval for the report of such a tool"},
@@ -54,7 +54,7 @@ func proposalsVerb(env console.Env) *cli.Command {
 				verb.On(env, openProposals, runProposalsShow)),
 			verb.New("reject ID", "reject a request for a gate",
 				"odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
-				verb.Do(env, runProposalsReject), verb.ReasonFlag(), verb.YesFlag())},
+				verb.On(env, workspace.OpenCommitted, runProposalsReject), verb.ReasonFlag(), verb.YesFlag())},
 	})
 }
 
@@ -159,7 +159,7 @@ func oneWord[T ~string](flag, s string, all []T, to *T) error {
 	return nil
 }
 
-func runProposalsAdd(c *cli.Context, env console.Env) error {
+func runProposalsAdd(c *cli.Context, env console.Env, v *workspace.Board) error {
 	p := gate.Proposal{Reason: c.Args().First(), Task: c.String("task")}
 	for _, err := range []error{
 		oneWord("gate", c.String("gate"), gate.Gates(), &p.Gate), oneWord("severity", c.String("severity"), gate.Severities(), &p.Severity),
@@ -168,10 +168,6 @@ func runProposalsAdd(c *cli.Context, env console.Env) error {
 		if err != nil {
 			return err
 		}
-	}
-	v, err := workspace.OpenCommitted(c.Context, env)
-	if err != nil {
-		return err
 	}
 	name, by, err := land.CheckActor(c.Context, v.Clone, "proposals add", true)
 	if err != nil {
@@ -253,15 +249,11 @@ func runProposalsShow(c *cli.Context, env console.Env, b gate.Buffer) error {
 // runProposalsReject writes what a person says of a proposal. It needs no typed
 // confirmation where nothing but the proposal's own state follows from it; while
 // an emergency is open no drain runs, so whoever ends that types its id.
-func runProposalsReject(c *cli.Context, env console.Env) error {
+func runProposalsReject(c *cli.Context, env console.Env, v *workspace.Board) error {
 	if console.OneLine(c.String("reason")) == "" {
 		return verb.Usage("gate proposals reject: the reason is missing; say why with --reason \"WHY\"")
 	}
 	ctx := c.Context
-	v, err := workspace.OpenCommitted(ctx, env)
-	if err != nil {
-		return err
-	}
 	name, by, err := land.CheckActor(ctx, v.Clone, "proposals reject", true)
 	if err != nil {
 		return err

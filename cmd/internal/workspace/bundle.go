@@ -155,6 +155,28 @@ func (s Source) Load(ctx context.Context, env console.Env) (Bundle, error) {
 	return b, nil
 }
 
+// OnBundle is verb.Do for a verb that works on the bundle which its flags name.
+func OnBundle(env console.Env, run func(*cli.Context, console.Env, Bundle) error) cli.ActionFunc {
+	return verb.Do(env, func(c *cli.Context, env console.Env) error {
+		b, err := SourceOf(c).Load(c.Context, env)
+		if err != nil {
+			return err
+		}
+		return run(c, env, b)
+	})
+}
+
+// OnAtom is OnBundle for a verb whose first argument is an atom.
+func OnAtom(env console.Env, run func(*cli.Context, console.Env, Bundle, *okf.Atom) error) cli.ActionFunc {
+	return verb.Do(env, func(c *cli.Context, env console.Env) error {
+		b, a, err := ReadAtom(c, env, c.Args().First())
+		if err != nil {
+			return err
+		}
+		return run(c, env, b, a)
+	})
+}
+
 // ReadAtom loads the bundle that the flags name, and the atom of that name in it.
 func ReadAtom(c *cli.Context, env console.Env, name string) (Bundle, *okf.Atom, error) {
 	b, err := SourceOf(c).Load(c.Context, env)
