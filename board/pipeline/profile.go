@@ -179,9 +179,9 @@ func (p *Profile) addPlaces(e Edit, f Evidence) (core bool) {
 
 // globAround is the first glob that matches a file, in any case, "" for none.
 func globAround(globs []string, file string) string {
-	for _, g := range expandFolders(globs) {
+	for i, g := range expandFolders(globs) {
 		if policy.MatchGlob(strings.ToLower(g), policy.FoldPath(file)) {
-			return g
+			return globs[i]
 		}
 	}
 	return ""
@@ -391,7 +391,7 @@ func namesSensitive(glob, file, configured, word string) bool {
 	case glob == file:
 		return true
 	case word == "":
-		return policy.MatchGlob(strings.ToLower(configured), policy.FoldPath(path.Join(prefix...)))
+		return globAround([]string{configured}, path.Join(prefix...)) != ""
 	}
 	return securityWord(path.Join(spelled...)) != ""
 }
