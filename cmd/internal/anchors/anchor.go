@@ -222,16 +222,8 @@ func drainedSessions(ctx context.Context, env console.Env) (out []anchor.Listed)
 // printAnchor prints what a stage answered. A refusal is told on stdout as
 // every answer is, for it is what the agent reads next; stderr has its codes.
 func printAnchor(env console.Env, verbName string, r anchor.Result, asJSON bool) error {
-	if r.Errors == nil {
-		r.Errors = []anchor.Problem{}
-	}
-	var err error
-	if asJSON {
-		err = console.PrintJSON(env, r)
-	} else {
-		_, err = fmt.Fprint(env.Stdout, okf.Visible(anchorPage(r)))
-	}
-	if err != nil || r.Success {
+	r.Errors = console.OrEmpty(r.Errors)
+	if err := console.ShowText(env, asJSON, r, okf.Visible(anchorPage(r))); err != nil || r.Success {
 		return err
 	}
 	return anchorRefused(env, verbName, r.Errors)

@@ -38,7 +38,7 @@ func canonVerb(env console.Env) *cli.Command {
 					"(exit 1). A reference that leaves the folder is INVALID_INPUT (exit 2).",
 				verb.Do(env, runCanonResolve), workspace.ReadFlags()...)},
 		Flags:  workspace.ReadFlags(verb.JSONFlag()),
-		Action: verb.Do(env, runCanon),
+		Action: workspace.OnBundle(env, runCanon),
 	})
 }
 
@@ -52,12 +52,8 @@ type canonJSON struct {
 	state string // in words
 }
 
-func runCanon(c *cli.Context, env console.Env) error {
-	src, ref := workspace.SourceOf(c), c.Args().First()
-	b, err := src.Load(c.Context, env)
-	if err != nil {
-		return err
-	}
+func runCanon(c *cli.Context, env console.Env, b workspace.Bundle) error {
+	ref := c.Args().First()
 	var docs []*okf.Atom
 	if ref != "" {
 		r, err := b.Graph.Resolve(ref)
@@ -74,7 +70,8 @@ func runCanon(c *cli.Context, env console.Env) error {
 	}
 	l := &canon.Library{}
 	if len(docs) > 0 {
-		if l, _, err = ReadCanon(c.Context, src, env); err != nil {
+		var err error
+		if l, _, err = ReadCanon(c.Context, workspace.SourceOf(c), env); err != nil {
 			return err
 		}
 	}

@@ -137,11 +137,11 @@ const watchWait = 500 * time.Millisecond
 func opWatch(env console.Env) *cli.Command {
 	return verb.New("watch", "follow the change that odd drain works on in this clone",
 		"odd op watch\nodd op watch --once",
-		verb.Do(env, func(c *cli.Context, env console.Env) error {
+		verb.On(env, workspace.Open, func(c *cli.Context, env console.Env, at *workspace.Clone) error {
 			if _, err := verb.OneFlag(c, "once", "follow"); err != nil {
 				return err
 			}
-			return runOpWatch(c.Context, env, watch{once: c.Bool("once"), follow: c.Bool("follow"), json: c.Bool("json")})
+			return runOpWatch(c.Context, at, watch{once: c.Bool("once"), follow: c.Bool("follow"), json: c.Bool("json")})
 		}),
 		&cli.BoolFlag{Name: "once", Usage: "print the state once"},
 		&cli.BoolFlag{Name: "follow", Usage: "keep waiting when nothing runs"})
@@ -156,11 +156,8 @@ type watch struct {
 	drawn int               // lines on the terminal as they stand
 }
 
-func runOpWatch(ctx context.Context, env console.Env, w watch) error {
-	at, err := workspace.Open(ctx, env)
-	if err != nil {
-		return err
-	}
+func runOpWatch(ctx context.Context, at *workspace.Clone, w watch) error {
+	env := at.Env
 	w.told = map[string]string{}
 	for {
 		now := env.Now()

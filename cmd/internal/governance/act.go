@@ -339,14 +339,11 @@ func (p *plan) tellDone(env console.Env, oid repo.OID) error {
 	if next := p.describeNext(); next != "" {
 		console.Talk(env, "%s", next)
 	}
-	if p.o.json {
-		out := map[string]any{"act": r, "commit": string(oid), "changes": console.OrEmpty(p.changedFields())}
-		if l.ID != "" {
-			out["lease"] = map[string]any{"id": l.ID, "state": l.State, "expires_at": l.ExpiresAt}
-		}
-		return console.PrintJSON(env, out)
+	out := map[string]any{"act": r, "commit": string(oid), "changes": console.OrEmpty(p.changedFields())}
+	if l.ID != "" {
+		out["lease"] = map[string]any{"id": l.ID, "state": l.State, "expires_at": l.ExpiresAt}
 	}
-	return console.PrintRows(env, [][]string{{r.ID, string(r.Gate), r.Act, cmp.Or(r.Lease, "-"), string(l.State), string(r.To), console.ShortID(oid)}})
+	return console.Show(env, p.o.json, out, []string{r.ID, string(r.Gate), r.Act, cmp.Or(r.Lease, "-"), string(l.State), string(r.To), console.ShortID(oid)})
 }
 
 // changedFields returns what the act changes, of the lease and beside it.

@@ -37,7 +37,7 @@ func JournalVerb(env console.Env) *cli.Command {
 				"odd journal list --type O-open --since 2026-03-01\n\n"+
 				"The columns are place, type, open or closed (for entries that can be closed),\n"+
 				"and title. --json also names the entry that closed it.",
-			verb.Do(env, runJournalList),
+			onJournal(env, runJournalList),
 			&cli.StringFlag{Name: "type", Usage: "list only entries of `TYPE`: a letter or O-open"},
 			&cli.StringFlag{Name: "since", Usage: "list only files of `DATE`, YYYY-MM-DD, and later"},
 			&cli.BoolFlag{Name: "full", Usage: "print the content too"},
@@ -46,7 +46,7 @@ func JournalVerb(env console.Env) *cli.Command {
 			"odd journal opens\n\n"+
 				"The columns are priority, age in days, place, owner and title. To close one,\n"+
 				"add an entry with --closes PLACE, see odd help journal add.",
-			verb.Do(env, runJournalOpens), verb.BundleFlag()),
+			onJournal(env, runJournalOpens), verb.BundleFlag()),
 		verb.New("tensions", "list open contradictions, and which of them are out of date",
 			"odd journal tensions\n\n"+
 				"A tension names two sides: files, atoms or entries. It is stale when one side\n"+
@@ -54,14 +54,14 @@ func JournalVerb(env console.Env) *cli.Command {
 				"unpinned if the row does not record its version, and unknown if it is only a\n"+
 				"label. To resolve one, add an entry with --closes PLACE (odd help journal\n"+
 				"add).",
-			verb.Do(env, runJournalTensions), verb.BundleFlag()),
+			onJournal(env, runJournalTensions), verb.BundleFlag()),
 
 		verb.New("lint [FILE...]", "find malformed journal rows; exit 1 if there are any",
 			"odd journal lint\n"+
 				"odd journal lint --fix old/2026-05-10-split.tsv\n\n"+
 				"A warning is a broken convention, such as a long title or a quality that does\n"+
 				"not add up.",
-			verb.Do(env, runJournalLint),
+			onJournal(env, runJournalLint),
 			&cli.BoolFlag{Name: "fix", Usage: "remove doubled tabs; the other findings are only listed"},
 			verb.BundleFlag()))
 }
@@ -75,9 +75,20 @@ type journalFiles struct {
 	typed            bool              // the files were named: a Place is a path a person typed
 }
 
+// onJournal is verb.Do for a verb that works on the files that it names, or on all of the journal.
+func onJournal(env console.Env, run func(*cli.Context, console.Env, journalFiles) error) cli.ActionFunc {
+	return verb.Do(env, func(c *cli.Context, env console.Env) error {
+		d, err := openJournal(c, env, c.Args().Slice())
+		if err != nil {
+			return err
+		}
+		return run(c, env, d)
+	})
+}
+
 // openJournal reads the files named, or every one of the bundle. Outside a
 // repository with odd.toml the types are odd's own, unless --bundle names one.
-func openJournal(c *cli.Context, env console.Env, args ...string) (journalFiles, error) {
+func openJournal(c *cli.Context, env console.Env, args []string) (journalFiles, error) {
 	d, dir := journalFiles{types: journal.Standard(), typed: len(args) > 0}, c.String("bundle")
 	b, err := workspace.Source{Dir: dir}.Locate(c.Context, env)
 	if err == nil && (b.Prefix != "" || b.Named) {
@@ -178,11 +189,7 @@ type poleJSON struct {
 	State string `json:"state"`
 }
 
-func runJournalTensions(c *cli.Context, env console.Env) error {
-	d, err := openJournal(c, env)
-	if err != nil {
-		return err
-	}
+func runJournalTensions(c *cli.Context, env console.Env, d journalFiles) error {
 	book := d.types.Book(d.entries)
 	look := poleFinder{book: book, graph: d.Graph, trees: []fs.FS{os.DirFS(d.Root)}}
 	if d.Top != "" {

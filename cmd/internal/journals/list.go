@@ -15,17 +15,13 @@ import (
 	"github.com/odd-cli/odd/journal"
 )
 
-func runJournalList(c *cli.Context, env console.Env) error {
+func runJournalList(c *cli.Context, env console.Env, d journalFiles) error {
 	want, since := c.String("type"), time.Time{}
 	if s := c.String("since"); s != "" {
 		var err error
 		if since, err = time.Parse(time.DateOnly, s); err != nil {
 			return verb.Usage("journal list: --since %q; want YYYY-MM-DD", s)
 		}
-	}
-	d, err := openJournal(c, env, c.Args().Slice()...)
-	if err != nil {
-		return err
 	}
 	tellCanon(env, d.canon)
 	book := d.types.Book(d.entries)
@@ -73,11 +69,7 @@ type openJSON struct {
 	Age      *int   `json:"age_days"` // nil where its file's name has no date
 }
 
-func runJournalOpens(c *cli.Context, env console.Env) error {
-	d, err := openJournal(c, env)
-	if err != nil {
-		return err
-	}
+func runJournalOpens(c *cli.Context, env console.Env, d journalFiles) error {
 	list := []openJSON{}
 	for _, e := range d.types.Book(d.entries).Opens() {
 		list = append(list, openJSON{rowOf(d.types, e), e.Get("priority"), e.Get("owner"), ageInDays(env, e)})
@@ -110,11 +102,7 @@ type journalFinding struct {
 	journal.Problem
 }
 
-func runJournalLint(c *cli.Context, env console.Env) error {
-	d, err := openJournal(c, env, c.Args().Slice()...)
-	if err != nil {
-		return err
-	}
+func runJournalLint(c *cli.Context, env console.Env, d journalFiles) error {
 	if c.Bool("fix") {
 		if err := d.fixFiles(env); err != nil {
 			return err

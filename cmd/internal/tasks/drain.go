@@ -122,26 +122,20 @@ func tellIdle(ctx context.Context, w *workspace.Clone) {
 }
 
 func printPlan(env console.Env, p drain.Plan, asJSON bool) error {
-	if asJSON {
-		if err := console.PrintJSON(env, p); err != nil {
-			return err
+	var rows [][]string
+	for _, s := range p.Tasks {
+		verdict := "skip"
+		if s.Run {
+			verdict = "run"
 		}
-	} else {
-		var rows [][]string
-		for _, s := range p.Tasks {
-			verdict := "skip"
-			if s.Run {
-				verdict = "run"
-			}
-			say := s.Reason
-			if say == "" && s.Why != "" { // it is not simply the usual one
-				say = s.Substrate + " (" + s.Why + ")"
-			}
-			rows = append(rows, []string{string(s.Task), string(s.State), verdict, s.Role, "$" + s.Reserved.String(), say})
+		say := s.Reason
+		if say == "" && s.Why != "" { // it is not simply the usual one
+			say = s.Substrate + " (" + s.Why + ")"
 		}
-		if err := console.PrintRows(env, rows); err != nil {
-			return err
-		}
+		rows = append(rows, []string{string(s.Task), string(s.State), verdict, s.Role, "$" + s.Reserved.String(), say})
+	}
+	if err := console.Show(env, asJSON, p, rows...); err != nil {
+		return err
 	}
 	for _, s := range p.Stops {
 		console.Talk(env, "%s [%s]", s.Text, s.Code)
