@@ -48,7 +48,7 @@ type changeCard struct {
 // readJudgement returns what t's op was judged on, which waits with the proposal or landed
 // it; nil where the proposal holds atoms alone.
 func readJudgement(v *workspace.Board, t board.Task, landed *pipeline.Op) (*changeCard, error) {
-	s, ok, err := findWaiting(v.State, t)
+	s, ok, err := v.State.Waiting(string(t.ID), t.Result.Commit)
 	if err != nil || !ok && landed == nil {
 		return nil, err
 	}

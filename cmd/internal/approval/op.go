@@ -20,15 +20,6 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// findWaiting returns the op that waits with what t proposes. Most tasks have none: an op is
-// a change to files that are no atoms.
-func findWaiting(s *state.State, t board.Task) (pipeline.Story, bool, error) {
-	if t.Result.Commit == "" {
-		return pipeline.Story{}, false, nil
-	}
-	return s.Waiting(string(t.ID), t.Result.Commit)
-}
-
 // findDecidable returns the op that a person's word about p is the ending of, nil for none. It is refused
 // where its records do not hold, where the proposal is not what was judged, and
 // once its time is over.
@@ -37,7 +28,7 @@ func findDecidable(ctx context.Context, v *workspace.Board, t board.Task, p revi
 	if err != nil {
 		return nil, err
 	}
-	s, ok, err := findWaiting(v.State, t)
+	s, ok, err := v.State.Waiting(string(t.ID), t.Result.Commit)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +152,7 @@ func concludeOp(v *workspace.Board, ch repo.Changes, o *pipeline.Op, r pipeline.
 // endWaiting concludes the op that waits with t's proposal, however its records stand, and
 // returns its id, "" for none: a person's no needs no more than that it can be told.
 func endWaiting(v *workspace.Board, ch repo.Changes, t board.Task, r pipeline.Reason, note string) (id string, err error) {
-	s, ok, err := findWaiting(v.State, t)
+	s, ok, err := v.State.Waiting(string(t.ID), t.Result.Commit)
 	if err != nil || !ok {
 		return "", err
 	}
