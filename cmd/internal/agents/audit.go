@@ -3,7 +3,6 @@ package agents
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -295,43 +294,18 @@ func openAudit(ctx context.Context, env console.Env, o auditOptions) (*auditRun,
 	if a.from, a.to, err = resolveChange(ctx, r, o.spec); err != nil {
 		return nil, err
 	}
-	if a.base, err = r.Tree(a.from); err != nil {
-		return nil, err
-	}
 	if a.head, err = r.Tree(a.to); err != nil {
 		return nil, err
 	}
-	if err := a.readRules(env); err != nil {
+	before, err := workspace.Source{Rev: string(a.from)}.Load(ctx, env)
+	if _, reason := verb.Status(err); reason == "no-config" || reason == "no-bundle" {
+		return nil, verb.Refuse(reason, "audit %s: the commit %s, where the change begins, has no odd.toml or no bundle, and a change is judged by the rules before it; begin at a later commit", o.spec, a.from)
+	}
+	if err != nil {
 		return nil, err
 	}
+	a.base, a.cfg, a.rules = before.Files, before.Config, audit.Rules{Graph: before.Graph, Root: before.Config.Root}
 	return a, a.readChanges(ctx)
-}
-
-func (a *auditRun) readRules(env console.Env) error {
-	b, err := fs.ReadFile(a.base, "odd.toml")
-	if errors.Is(err, fs.ErrNotExist) {
-		return verb.Refuse("no-config", "odd.toml: not in %s, where the change begins; a change is judged by the rules before it", a.from)
-	}
-	if err != nil {
-		return err
-	}
-	if a.cfg, err = config.Parse("odd.toml", b); err != nil {
-		return fmt.Errorf("%s: %w", a.from, err)
-	}
-	tree, err := a.repo.TreeOID(a.from, a.cfg.Root)
-	if err != nil {
-		return err
-	}
-	if tree == "" {
-		return verb.Refuse("no-bundle", "%s: no such folder in %s, where the change begins", a.cfg.Root, a.from)
-	}
-	bundle, err := fs.Sub(a.base, a.cfg.Root)
-	if err != nil {
-		return err
-	}
-	g, _, err := workspace.LoadTree(env, a.repo, bundle)
-	a.rules = audit.Rules{Graph: g, Root: a.cfg.Root}
-	return err
 }
 
 // readChanges reads what differs, as files, as a patch and as commits, without odd's

@@ -15,6 +15,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/journal/repo"
@@ -139,7 +140,9 @@ func (s Source) Load(ctx context.Context, env console.Env) (Bundle, error) {
 	if b.Rev == "" {
 		b.Graph, b.Problems, err = LoadDir(env, b.Repo, b.Root)
 	} else if files, bad := fs.Sub(b.Files, cmp.Or(b.Prefix, ".")); bad == nil {
-		b.Graph, b.Problems, err = LoadTree(env, b.Repo, files)
+		loaded := env.AnnounceSlow("loading the board")
+		b.Graph, b.Problems, err = state.Of(files, b.Repo).Atoms()
+		loaded()
 	} else {
 		err = bad
 	}

@@ -24,7 +24,6 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/journal/repo"
@@ -217,12 +216,6 @@ func (w *Clone) makeLocalBranch(branch string) error {
 // worthKeeping is the least number of atoms a cache is kept for: below it,
 // reading the files costs less than keeping what they said.
 const worthKeeping = 500
-
-// LoadTree loads a committed bundle.
-func LoadTree(env console.Env, r *repo.Repo, bundle fs.FS) (*okf.Graph, []okf.Problem, error) {
-	defer env.AnnounceSlow("loading the board")()
-	return state.Of(bundle, r).Atoms()
-}
 
 // LoadDir loads the bundle in a folder of the work tree. Files whose size and
 // time are as they were are not read.
