@@ -36,6 +36,7 @@ func gitActs() []gitAct {
 		{"revert the revert", "git revert --no-edit -m 1 HEAD; git revert --no-edit HEAD", ""},
 		{"revert that too", "git revert --no-edit -m 1 HEAD; git revert --no-edit HEAD; git revert --no-edit HEAD", ""},
 		{"revert the revert, not whole", "git revert --no-edit -m 1 HEAD; git revert --no-commit HEAD; git rm -qf knowledge/terms/keel.md; git commit -qm part", "set to done"},
+		{"revert the revert, with the task edited", "git revert --no-edit -m 1 HEAD; git revert --no-commit HEAD; echo more >> knowledge/tasks/t1.md; git commit -qam edited", "set to done"},
 		{"revert a rejection", "git revert --no-edit rejected", ""},
 		{"revert a rejection twice", "git revert --no-edit rejected; git revert --no-edit HEAD", ""},
 		{"revert a note", "git revert --no-edit note", ""},
