@@ -64,6 +64,11 @@ func TestLanding(t *testing.T) {
 			t.Errorf("%s: %v is not repo.ErrForbidden", c.name, err)
 		}
 	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if err := NewLanding(s.r).Check(stopped, line, before, claimed, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a check that was interrupted: %v", err)
+	}
 }
 
 // What a run keeps is judged as it is about to be: a brief that its ref will not hold does not land.

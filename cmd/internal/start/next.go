@@ -373,7 +373,7 @@ func (s sandboxStatus) sandboxRows() [][]string {
 // env. It writes nothing, never fails and takes a second at most: odd status tells what
 // it could not read.
 func NextStep(env console.Env) string {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	next := make(chan string, 1)
 	go func() { next <- findNextStep(ctx, env) }() // a file that cannot be read in time is not waited for
