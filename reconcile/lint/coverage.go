@@ -16,10 +16,8 @@ func checkCoverage(files []File, p Options) []policy.Finding {
 	}
 	var out []policy.Finding
 	for _, t := range p.Targets {
-		if whole, named := has[t]; !named {
-			out = append(out, newFinding("coverage_missing", policy.ByBytes, t, 0, fmt.Sprintf("the change must contain %q, and does not", t)))
-		} else if !whole {
-			out = append(out, newFinding("coverage_missing", policy.ByBytes, t, 0, fmt.Sprintf("the change names %q but has no content for it", t)))
+		if !has[t] {
+			out = append(out, newFinding("coverage_missing", policy.ByBytes, t, 0, fmt.Sprintf("the change must contain %q with its content, and does not", t)))
 		}
 	}
 	for _, f := range files {

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ func effectsOf(d *delta, s side) []hit {
 			}
 		}
 	}
-	reflects := slices.Contains(importPaths(s), "reflect")
+	reflects := slices.Contains(slices.Collect(maps.Values(s.imports)), "reflect")
 	s.eachCall(s.tree, func(name string, call *ast.CallExpr) {
 		e := callEffect(name, call)
 		if e.code == "" && reflects && s.callsReflected(name, call) {
@@ -56,14 +57,6 @@ func effectsOf(d *delta, s side) []hit {
 		hits = append(hits, newHit(e.code, e.text, policy.BySyntax, e.code, s.textOf(e.node), s.lineOf(e.node)))
 	}
 	return hits
-}
-
-func importPaths(s side) []string {
-	var out []string
-	for _, p := range s.imports {
-		out = append(out, p)
-	}
-	return out
 }
 
 var shellNames = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "busybox", "env"}

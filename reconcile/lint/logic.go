@@ -142,20 +142,11 @@ func (p pair) judgeConditions(test bool, tell teller) {
 		return
 	}
 	gone, come := was.subtract(now), now.subtract(was)
-	for _, cond := range sortedConditions(gone) {
+	for _, cond := range slices.SortedFunc(maps.Keys(gone), func(a, b condition) int { return strings.Compare(a.String(), b.String()) }) {
 		if come[cond.inverse()] > 0 {
 			tell("guard_boolean_inverted", at[cond.inverse()], "in %s the condition is now %s, it was %s", p.now.name, cond.inverse(), cond)
 		}
 	}
-}
-
-func sortedConditions(c counts[condition]) []condition {
-	var out []condition
-	for k := range c {
-		out = append(out, k)
-	}
-	slices.SortFunc(out, func(a, b condition) int { return strings.Compare(a.String(), b.String()) })
-	return out
 }
 
 // conditionsOf counts the conditions of a function, with the line of the last of
