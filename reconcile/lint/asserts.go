@@ -259,7 +259,7 @@ func withoutNegation(method string) (name string, negated bool) {
 }
 
 // asserting finds the lines of tests in other languages that assert something.
-var asserting = lazy(`^\s*(?:assert\b|self\.(?:assert|fail)|(?:await\s+)?expect\(|assert[.!_(]|assert_\w+|(?:with\s+)?pytest\.(?:raises|warns)|t\.(?:is|deepEqual|true|false|throws)\(|should\b|\w+\.should[.(]|EXPECT_|ASSERT_|XCTAssert|Assert\.|debug_assert)`)
+var asserting = lazy(`^\s*(?:assert\b|self\.(?:assert|fail)|(?:await\s+)?expect\(|await\s+expect(?:\s*$|\.poll\()|assert[.!_(]|assert_\w+|(?:with\s+)?pytest\.(?:raises|warns)|t\.(?:is|deepEqual|true|false|throws)\(|should\b|\w+\.should[.(]|EXPECT_|ASSERT_|XCTAssert|Assert\.|debug_assert)`)
 
 // scripted finds the lines of a test script that assert something.
 var scripted = lazy(`^\s*(?:\[[^\]]*\]\s*)?(?:!\s|exits\s|cmp|cmpenv\s|stdout\s|stderr\s|grep\s|exists\s)`)
@@ -383,12 +383,14 @@ func (t tested) call(ext, line string) {
 const maxStatement = 30
 
 // readStatement is the text of what begins in the first line, to the line in which its brackets
-// are closed, however it is broken into lines.
+// are closed and behind which no call of it follows, however it is broken into lines.
 func readStatement(lines []string) string {
 	text, unclosed := "", 0
-	for _, l := range lines[:min(maxStatement, len(lines))] {
+	lines = lines[:min(maxStatement, len(lines))]
+	for i, l := range lines {
 		text += " " + l
-		if unclosed += countOpen(quotes().ReplaceAll([]byte(l), nil)); unclosed <= 0 {
+		unclosed += countOpen(quotes().ReplaceAll([]byte(l), nil))
+		if unclosed <= 0 && (i+1 == len(lines) || !strings.HasPrefix(strings.TrimSpace(lines[i+1]), ".")) {
 			break
 		}
 	}
@@ -399,8 +401,11 @@ func readStatement(lines []string) string {
 	if rest, ok := strings.CutPrefix(text, "assert ("); ok && strings.HasSuffix(rest, ")") {
 		text = "assert " + rest[:len(rest)-1]
 	}
-	return strings.TrimSuffix(text, ";")
+	return polled().ReplaceAllString(strings.TrimSuffix(text, ";"), "expect(await ")
 }
+
+// polled finds the beginning of an assertion that a runner of tests asks again until it holds.
+var polled = lazy(`^await expect\.poll\((?:async )?\(\) => `)
 
 // openers begin a block that is run under a condition; tableRow is a line of a list
 // of cases.
