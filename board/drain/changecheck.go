@@ -10,26 +10,25 @@ import (
 
 	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/reconcile/lint"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // validate holds the candidate to the iron gate, to the session's permit and the
 // commitment lease, and to the project's commands in a tree of its own.
 func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, error) {
-	ch.verdict = judgeCandidate(ch.ground, ch.candidate)
 	if len(ch.unpermittedPaths(ch.candidate.Paths(), ch.candidate.Paths())) > 0 {
 		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.describeUnpermitted())
 	}
 	if ch.checked != ch.draft || !ch.report.Passed() { // else repair has just run the checks on it
-		if err := ch.runChecks(ctx, ch.verdict); err != nil {
+		if _, err := ch.runChecks(ctx); err != nil {
 			return pipeline.Out{}, err
 		}
 	}
 	f, failed := ch.report.Failure()
-	if failed {
-		if out, is, err := ch.takeNext(ctx, f.String()); is || err != nil {
-			return out, err
+	if failed && len(ch.others) > 0 {
+		set, err := ch.takeNext(ctx)
+		if no := (pipeline.Unusable)(nil); !errors.As(err, &no) {
+			return pipeline.Out{Next: pipeline.Validate, Set: set, Note: fmt.Sprintf("%s; the agent's next candidate, %s, is tried", f, ch.candidate.ID)}, err
 		}
 	}
 	switch {
@@ -97,10 +96,9 @@ func (t terms) unpermittedPaths(paths, candidate []string) []string {
 	return no
 }
 
-// runChecks runs the checks of the candidate, of which v is what the iron gate says, and
-// keeps their report.
-func (ch *change) runChecks(ctx context.Context, v lint.Verdict) (err error) {
-	t := bench.Job{Commit: ch.draft, Task: ch.c.task, Cfg: ch.d.at.cfg, Files: ch.candidate.Files, Findings: append(ch.ground.Refusing(v.Findings), ch.bound.outOfScope(ch.candidate)...), Parse: true}
+// runChecks runs the checks of the candidate, and keeps their report.
+func (ch *change) runChecks(ctx context.Context) (_ pipeline.Report, err error) {
+	t := bench.Job{Commit: ch.draft, Task: ch.c.task, Cfg: ch.d.at.cfg, Files: ch.candidate.Files, Findings: append(ch.ground.Refusing(ch.verdict.Findings), ch.bound.outOfScope(ch.candidate)...), Parse: true}
 	b := ch.d.place().bench()
 	b.Say = func(s string) {
 		ch.doing = s
@@ -109,7 +107,7 @@ func (ch *change) runChecks(ctx context.Context, v lint.Verdict) (err error) {
 	}
 	ch.report, err = b.ExamineAgainst(ctx, ch.d.repo, t, ch.c.base)
 	ch.checked = ch.draft
-	return err
+	return ch.report, err
 }
 
 // repair does one iteration of a repair: it begins with the candidate that failed
@@ -117,11 +115,7 @@ func (ch *change) runChecks(ctx context.Context, v lint.Verdict) (err error) {
 func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.repairer == nil {
 		ch.repairer = &pipeline.Repairer{
-			Timebox: ch.d.at.cfg.Pipeline.RepairTimebox, Now: ch.d.Now, Files: ch.candidate.Files, Generate: ch.generateRepair,
-			Run: func(ctx context.Context) (pipeline.Report, error) {
-				err := ch.runChecks(ctx, judgeCandidate(ch.ground, ch.candidate))
-				return ch.report, err
-			},
+			Timebox: ch.d.at.cfg.Pipeline.RepairTimebox, Now: ch.d.Now, Files: ch.candidate.Files, Generate: ch.generateRepair, Run: ch.runChecks,
 		}
 		if f, failed := ch.report.Failure(); failed && f.Steady {
 			ch.repairer.Last = &f

@@ -13,7 +13,6 @@ import (
 	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -43,7 +42,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	case c.Noop():
 		return pipeline.Out{Reason: pipeline.Noop, Spent: out.Spent, Note: c.Reason}, nil
 	}
-	if no := pipeline.Mendable(append(judgeCandidate(ch.ground, ch.candidate).Findings, ch.bound.outOfScope(ch.candidate)...)); len(no) > 0 && mayAsk {
+	if no := pipeline.Mendable(append(ch.verdict.Findings, ch.bound.outOfScope(ch.candidate)...)); len(no) > 0 && mayAsk {
 		var codes []string
 		for _, f := range no {
 			codes = append(codes, f.Code)
@@ -74,10 +73,19 @@ func (ch *change) makeCandidate(ctx context.Context, phase pipeline.Phase) (c pi
 		out, err = ch.endUnmade(spent)
 		return c, out, err
 	}
-	if c, err = ch.readCandidate(); err == nil && !c.Noop() {
-		out.Set, err = ch.takeCandidate(ctx, c)
+	list, err := ch.readCandidates()
+	switch {
+	case err != nil:
+		return c, out, err
+	case list[0].Noop():
+		return list[0], out, nil
 	}
-	return c, out, err
+	ch.others = slices.DeleteFunc(slices.Clone(list), func(c pipeline.Candidate) bool { return judgeCandidate(ch.ground, c).Refused() })
+	if len(ch.others) == 0 {
+		ch.others = list[:1]
+	}
+	out.Set, err = ch.takeNext(ctx)
+	return ch.candidate, out, err
 }
 
 // mayAskAgain reports that the op's phase may be tried again, with another session.
@@ -168,19 +176,19 @@ func (ch *change) endUnmade(spent int64) (pipeline.Out, error) {
 	return ch.endFor(ends, spent, "%s", strings.TrimPrefix(s.reason, string(s.cut)+": "))
 }
 
-// readCandidate returns the candidate that the session said, or made by editing its tree,
-// with what can safely be mended in its names.
-func (ch *change) readCandidate() (pipeline.Candidate, error) {
+// readCandidates returns the candidates that the session said, or the one that it made by editing
+// its tree, with what can safely be mended in their names.
+func (ch *change) readCandidates() (list []pipeline.Candidate, err error) {
 	left, said := ch.last.left, ch.last.emission.Change
 	if left.fault != "" {
-		return pipeline.Candidate{}, fmt.Errorf("the agent's files could not be read: %s", left.fault)
+		return nil, fmt.Errorf("the agent's files could not be read: %s", left.fault)
 	}
 	var no pipeline.Unusable
 	for _, u := range left.refused {
 		no = append(no, pipeline.Fault{Code: u.Code, At: u.Path, Text: u.Text, Fix: "remove it from your tree"})
 	}
 	if len(no) > 0 {
-		return pipeline.Candidate{}, no
+		return nil, no
 	}
 	given := pipeline.Given{At: ch.readBase}
 	for _, f := range left.edits.Files {
@@ -188,37 +196,28 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 	}
 	switch {
 	case said != nil:
-		list, err := pipeline.ParseCandidate(said.Text, given)
-		if err != nil {
-			return pipeline.Candidate{}, err
-		}
-		for i, c := range list {
-			list[i] = c.Mend()
-		}
-		var best pipeline.Candidate
-		best, ch.others = chooseBest(ch.ground, list)
-		return best, nil
+		list, err = pipeline.ParseCandidate(said.Text, given)
 	case len(given.Wrote) > 0:
-		edits, err := ch.collectEdits()
-		if err != nil {
-			return pipeline.Candidate{}, err
-		}
-		c, err := pipeline.FromEdits(edits)
-		return c.Mend(), err
+		list, err = ch.collectEdits()
 	case len(ch.last.emission.Atoms) > 0:
-		return pipeline.Candidate{Source: pipeline.FromNoop, Reason: "the agent delivered atoms and no file changes"}, nil
+		return []pipeline.Candidate{{Source: pipeline.FromNoop, Reason: "the agent delivered atoms and no file changes"}}, nil
+	default:
+		text := "the task asks for file changes, and the agent made none"
+		if ch.mending {
+			text = "asked again, the agent changed nothing"
+		}
+		return nil, pipeline.Unusable{{Code: "nothing_delivered", At: session.Source, Text: text,
+			Fix: "edit files in your tree, or write one ```change block; if nothing needs to change, write one with schema 2b.1-noop that says why"}}
 	}
-	text := "the task asks for file changes, and the agent made none"
-	if ch.mending {
-		text = "asked again, the agent changed nothing"
+	for i, c := range list {
+		list[i] = c.Mend()
 	}
-	return pipeline.Candidate{}, pipeline.Unusable{{Code: "nothing_delivered", At: session.Source, Text: text,
-		Fix: "edit files in your tree, or write one ```change block; if nothing needs to change, write one with schema 2b.1-noop that says why"}}
+	return list, err
 }
 
 // collectEdits are what the session made of its tree, against the base: on top of the
 // candidate before, where its tree began with that.
-func (ch *change) collectEdits() ([]pipeline.Edit, error) {
+func (ch *change) collectEdits() ([]pipeline.Candidate, error) {
 	byPath := map[string]pipeline.Edit{}
 	if ch.mending {
 		for _, e := range ch.candidate.Files {
@@ -238,7 +237,8 @@ func (ch *change) collectEdits() ([]pipeline.Edit, error) {
 			out = append(out, e)
 		}
 	}
-	return out, nil
+	c, err := pipeline.FromEdits(out)
+	return []pipeline.Candidate{c}, err
 }
 
 // readBase is a file that the change is made on, with its mode; nil for none.
@@ -246,31 +246,19 @@ func (ch *change) readBase(name string) ([]byte, string, error) {
 	return bench.FileAt(ch.d.repo, ch.c.base, name)
 }
 
-// chooseBest is the first candidate that the iron gate has nothing hard against, or else the
-// first. The others that it has nothing against are kept, to be tried where this one
-// fails its checks.
-func chooseBest(g *risk.Ground, list []pipeline.Candidate) (best pipeline.Candidate, others []pipeline.Candidate) {
-	fit := slices.DeleteFunc(slices.Clone(list), func(c pipeline.Candidate) bool { return !c.Noop() && judgeCandidate(g, c).Refused() })
-	if len(fit) == 0 {
-		fit = list[:1]
-	}
-	return fit[0], fit[1:]
-}
-
-// takeNext takes the next of the candidates that the last session delivered besides the one
-// that failed, and says so in what the op records; false where there is none.
-func (ch *change) takeNext(ctx context.Context, failed string) (pipeline.Out, bool, error) {
+// takeNext takes the next candidate of the session that can be used, of those that the iron gate
+// has nothing hard against. It returns the facts of it, or why none can be used; then the op keeps
+// the one it had.
+func (ch *change) takeNext(ctx context.Context) (set map[string]string, err error) {
+	var no pipeline.Unusable
 	for len(ch.others) > 0 {
 		c := ch.others[0]
 		ch.others = ch.others[1:]
-		var no pipeline.Unusable
-		set, err := ch.takeCandidate(ctx, c)
-		if errors.As(err, &no) {
-			continue
+		if set, err = ch.takeCandidate(ctx, c); err == nil || !errors.As(err, &no) {
+			break
 		}
-		return pipeline.Out{Next: pipeline.Validate, Set: set, Note: fmt.Sprintf("%s; the agent's next candidate, %s, is tried", failed, c.ID)}, true, err
 	}
-	return pipeline.Out{}, false, nil
+	return set, err
 }
 
 // takeCandidate makes the candidate the op's: with the session's atoms as a commit on the
@@ -312,7 +300,7 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[
 	if err != nil {
 		return nil, err
 	}
-	ch.candidate, ch.files, ch.draft = c, files, made
+	ch.candidate, ch.files, ch.draft, ch.verdict = c, files, made, judgeCandidate(ch.ground, c)
 	set := pipeline.FactsOf(c.Files)
 	set[pipeline.FactCandidate] = string(tree)
 	return set, nil

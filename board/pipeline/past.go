@@ -17,22 +17,19 @@ import (
 // FactsOf are the facts of a candidate that tell which files it changes: all their
 // number, and the names of as many as fit a fact.
 func FactsOf(files []Edit) map[string]string {
-	var names []string
+	names := []string{}
 	for _, f := range files {
 		if secrets.RedactText(f.Path) == f.Path {
 			names = append(names, f.Path)
 		}
 	}
 	slices.Sort(names)
-	list := ""
-	for _, n := range names {
-		b, _ := json.Marshal(n)
-		if len(list)+len(b)+len("[,]") > maxFact {
-			break
-		}
-		list = strings.TrimPrefix(list+","+string(b), ",")
+	names = names[:min(len(names), maxFact)]
+	list, _ := json.Marshal(names)
+	for ; len(list) > maxFact; list, _ = json.Marshal(names) {
+		names = names[:len(names)-1]
 	}
-	return map[string]string{FactFiles: strconv.Itoa(len(files)), FactTouched: "[" + list + "]"} // also of none: another candidate had others
+	return map[string]string{FactFiles: strconv.Itoa(len(files)), FactTouched: string(list)} // also of none: another candidate had others
 }
 
 // Changes are the files that the op's candidate changes, as far as its facts name

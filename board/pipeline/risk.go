@@ -61,14 +61,8 @@ func (h Hours) containHour(now time.Time) bool {
 	if zone == nil {
 		zone = time.UTC
 	}
-	at := now.In(zone).Hour()
-	switch {
-	case h.From == h.To:
-		return true
-	case h.From < h.To:
-		return h.From <= at && at < h.To
-	}
-	return at >= h.From || at < h.To
+	span := (h.To - h.From + 24) % 24
+	return span == 0 || (now.In(zone).Hour()-h.From+24)%24 < span
 }
 
 // Policy is what configuration says about risk. Its lists add to what is built in

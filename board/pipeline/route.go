@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -51,42 +53,19 @@ func ComplexityOf(ask string, files []string) Complexity {
 	return Complicated
 }
 
+// wordBorder is where a word of a path or a name begins within letters and digits.
+var wordBorder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(\p{Ll})(\p{Lu})|(\p{Lu})(\p{Lu}\p{Ll})|([^\p{Nd}])(\p{Nd})|(\p{Nd})([^\p{Nd}])`)
+})
+
 // pathWords cuts a path or a name into lower-case words: at every character that
 // is no letter or digit, between letters and digits, and where upper case begins a
 // word: "httpTokenV2" is http, token, v, 2.
 func pathWords(s string) []string {
-	var words []string
-	var word []rune
-	end := func() {
-		if len(word) > 0 {
-			words = append(words, strings.ToLower(string(word)))
-		}
-		word = nil
+	for range 2 { // borders beside each other share a character
+		s = wordBorder().ReplaceAllString(s, "$1$3$5$7 $2$4$6$8")
 	}
-	rs := []rune(s)
-	for i, r := range rs {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			end()
-			continue
-		}
-		if i > 0 && beginsWord(rs, i) {
-			end()
-		}
-		word = append(word, r)
-	}
-	end()
-	return words
-}
-
-func beginsWord(rs []rune, i int) bool {
-	before, r := rs[i-1], rs[i]
-	switch {
-	case unicode.IsDigit(before) != unicode.IsDigit(r):
-		return true
-	case unicode.IsLower(before) && unicode.IsUpper(r):
-		return true
-	}
-	return unicode.IsUpper(before) && unicode.IsUpper(r) && i+1 < len(rs) && unicode.IsLower(rs[i+1])
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // Of is the larger of two complexities; one that is none counts as the least.

@@ -56,10 +56,10 @@ func Checks(files []Edit, p Project) ([]Check, []policy.Finding) {
 	var checks []Check
 	var findings []policy.Finding
 	timeout := cmp.Or(p.Timeout, DefaultCheck)
-	if len(p.Commands) == 0 && p.Files != nil {
+	if len(p.Commands) == 0 && p.Graph != nil {
 		checks, findings = goChecks(files, p, timeout)
 	}
-	tested := p.Files != nil && treeHas(p.Files, ".", func(base string) bool {
+	tested := p.Graph != nil && p.Graph.hasFile(".", func(base string) bool {
 		return isGoTest(base) || strings.HasSuffix(base, "_test.py") || strings.HasPrefix(base, "test_") && strings.HasSuffix(base, ".py")
 	})
 	for _, from := range []struct {

@@ -72,7 +72,7 @@ func TestGoChecks(t *testing.T) {
 		{name: "the top", paths: []string{"main.go"}, graph: graph, want: commands("."), noTests: true},
 		{name: "a text at the top belongs to the package there", paths: []string{"README.md"}, graph: graph, want: commands("."), noTests: true},
 		{name: "go.mod", paths: []string{"go.mod"}, graph: graph, want: commands("./...")},
-		{name: "nobody knows who imports it", paths: []string{"a/a.go"}, graph: &Graph{problems: []string{"x.go is no Go"}}, want: commands("./...")},
+		{name: "nobody knows who imports it", paths: []string{"a/a.go"}, graph: &Graph{Files: graph.Files, problems: []string{"x.go is no Go"}}, want: commands("./...")},
 		{name: "a module below", paths: []string{"tool/x/x.go"}, graph: graph, want: in("tool", "./x"), noTests: true},
 		{name: "two modules", paths: []string{"tool/t.go", "c/c.go"}, graph: graph, want: append(commands("./c"), in("tool", ".")...)},
 		{name: "another module imports it", paths: []string{"d/d.go"}, graph: graph, want: append(commands("./d"), in("tool", ".")...), noTests: true},
@@ -216,7 +216,11 @@ func TestPackagesForOtherBuilds(t *testing.T) {
 
 func TestConfiguredChecks(t *testing.T) {
 	t.Parallel()
-	p := Project{Files: repository(), Timeout: time.Second,
+	graph, err := ReadGraph(repository())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Project{Files: repository(), Graph: graph, Timeout: time.Second,
 		Commands: [][]string{{"make", "test"}, {"git", "push"}, {"./scripts/check.sh", "-v"}, {"go", "test", "./..."}, {}, {"sh", "-c", "git push"}},
 		Accept:   [][]string{{"python3", "-m", "pytest", "tests/test_new.py"}, {"go", "vet", "./a"}, {"timeout", "9", "sh", "-c", "./scripts/all.sh | tail"}},
 	}

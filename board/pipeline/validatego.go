@@ -66,10 +66,10 @@ func goChecks(files []Edit, p Project, timeout time.Duration) (checks []Check, s
 func (p Project) moduleChecks(mod string, dirs []string, whole bool) (out []Check) {
 	build, all, tests := []string{"./..."}, []string{"./..."}, false
 	if whole || len(dirs) > maxPackages {
-		if !treeHas(p.Files, mod, isGoFile) {
+		if !p.Graph.hasFile(mod, isGoFile) {
 			return nil
 		}
-		tests = treeHas(p.Files, mod, isGoTest)
+		tests = p.Graph.hasFile(mod, isGoTest)
 	} else {
 		build, all = nil, nil
 		for _, dir := range dirs {
@@ -165,21 +165,13 @@ func (p Project) mayBeBuilt(dir, name string) bool {
 	return false
 }
 
-// treeHas reports one in a folder or below, and true where the tree cannot be read. It skips
-// the folders that go skips.
-func treeHas(tree fs.FS, root string, match func(string) bool) bool {
-	found := false
-	err := fs.WalkDir(tree, root, func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && p != root && isSkipped(d.Name()):
-			return fs.SkipDir
-		case d.Type().IsRegular() && match(d.Name()):
-			found = true
-			return fs.SkipAll
+// hasFile reports a file in a folder or below that matches, in no folder that go skips.
+func (g *Graph) hasFile(root string, match func(name string) bool) bool {
+	return slices.ContainsFunc(g.Files, func(file string) bool {
+		below, in := file, root == "."
+		if !in {
+			below, in = strings.CutPrefix(file, root+"/")
 		}
-		return nil
+		return in && match(path.Base(file)) && !isSkipped(path.Dir(below))
 	})
-	return found || err != nil
 }
