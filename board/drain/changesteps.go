@@ -54,17 +54,13 @@ func canBeAsked(cfg config.Config) bool { return cfg.Session.Substrate != "extra
 // expand asks for files to read, at most twice. What cannot be read as an answer
 // ends the asking, and the work goes on with what it has.
 func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
-	out, err := ch.askFirst(ctx, op.Phase)
-	said := ch.last.emission.Expansion
-	if err != nil || out.Reason != "" {
+	next := pipeline.Generate
+	if shouldPlan(ch.d.at.cfg, ch.c.task) {
+		next = pipeline.Plan
+	}
+	out, said, err := ch.askFirst(ctx, op.Phase, next, "it asked for no more files")
+	if said == nil {
 		return out, err
-	}
-	if out.Next = pipeline.Generate; shouldPlan(ch.d.at.cfg, ch.c.task) {
-		out.Next = pipeline.Plan
-	}
-	if out.Note != "" || said == nil {
-		out.Note = cmp.Or(out.Note, "it asked for no more files")
-		return out, nil
 	}
 	want, err := pipeline.ParseExpansion(said.Text)
 	if err != nil {
@@ -98,15 +94,9 @@ func (q *asking) briefFiles() []string {
 // askForPlan asks for a plan. One that is missing, or is none, is told, and the work
 // goes on without; one that nobody can follow ends the op.
 func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
-	out, err := ch.askFirst(ctx, op.Phase)
-	if err != nil || out.Reason != "" {
+	out, said, err := ch.askFirst(ctx, op.Phase, pipeline.Generate, "there is no plan")
+	if said == nil {
 		return out, err
-	}
-	out.Next = pipeline.Generate
-	said := ch.last.emission.Plan
-	if out.Note != "" || said == nil {
-		out.Note = cmp.Or(out.Note, "there is no plan")
-		return out, nil
 	}
 	plan, err := pipeline.ParsePlan(said.Text, ch.c.task.Paths)
 	var no pipeline.Unusable
@@ -125,24 +115,31 @@ func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out,
 	return out, nil
 }
 
-// askFirst runs a session for a step before the work. One that comes to nothing is
-// told by its note, and is no reason not to begin; only what ends the claim, or
-// leaves nothing to work with, is.
-func (ch *change) askFirst(ctx context.Context, phase pipeline.Phase) (out pipeline.Out, err error) {
+// askFirst runs a session for a step before the work, which next follows, and returns what it
+// said. One that comes to nothing is told by its note, else none, and is no reason not to begin;
+// only what ends the claim, or leaves nothing to work with, is.
+func (ch *change) askFirst(ctx context.Context, phase, next pipeline.Phase, none string) (out pipeline.Out, said *session.Change, err error) {
 	spent, ok := ch.askSession(ctx, phase)
-	out.Spent = spent
+	out.Spent, out.Next = spent, next
 	switch why := ch.whyExhausted(); {
 	case ctx.Err() != nil:
-		return out, ctx.Err()
+		return out, nil, ctx.Err()
 	case !ok && ch.last.died != "":
-		return ch.endUnmade(spent)
+		out, err = ch.endUnmade(spent)
+		return out, nil, err
 	case why != "":
-		return ch.endFor(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)
+		out, err = ch.endFor(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)
+		return out, nil, err
 	case !ok:
 		out.Note, ch.last.reason = ch.last.reason, ""
+	default:
+		said = map[pipeline.Phase]*session.Change{pipeline.Expand: ch.last.emission.Expansion, pipeline.Plan: ch.last.emission.Plan}[phase]
 	}
 	if s := ch.last; len(s.emission.Atoms)+len(s.left.edits.Files) > 0 || s.emission.Change != nil {
 		ch.d.say(fmt.Sprintf("%s: in this step the agent only answers; odd drops the changes that it made (%s)", ch.c.task.ID, phase))
 	}
-	return out, nil
+	if said == nil {
+		out.Note = cmp.Or(out.Note, none)
+	}
+	return out, said, nil
 }

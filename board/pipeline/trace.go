@@ -13,19 +13,11 @@ import (
 type Passage struct {
 	Phase   Phase
 	Started time.Time
-	Ended   time.Time // zero while it lasts
-	Spent   int64     // micro-USD
-	Note    string    // of the record that ended it
-	Again   bool      // the phase before was the same
+	Elapsed time.Duration // 0 while it lasts
+	Spent   int64         // micro-USD
+	Note    string        // of the record that ended it
+	Again   bool          // the phase before was the same
 	Moved   []Effect
-}
-
-// Elapsed is how long it took, 0 while it lasts.
-func (p Passage) Elapsed() time.Duration {
-	if p.Ended.IsZero() {
-		return 0
-	}
-	return p.Ended.Sub(p.Started)
 }
 
 // Passages are the phases of a story in their order, the ending left out.
@@ -43,7 +35,7 @@ func Passages(s Story) []Passage {
 				p.Note = step.Note
 			}
 			if step.entersPhase() {
-				p.Ended = step.At
+				p.Elapsed = step.At.Sub(p.Started)
 			}
 		}
 		if step.entersPhase() && !step.To.Ends() || i == 0 {
@@ -73,7 +65,7 @@ func Trace(s Story) []Node {
 		op.Elapsed, op.Note = o.At.Sub(o.Began), fmt.Sprintf("%s: %s", o.Phase, o.Reason)
 	}
 	for _, p := range Passages(s) {
-		in := Node{Kind: "phase", Name: string(p.Phase), At: formatTime(p.Started), Elapsed: p.Elapsed(), Spent: p.Spent, Note: p.Note}
+		in := Node{Kind: "phase", Name: string(p.Phase), At: formatTime(p.Started), Elapsed: p.Elapsed, Spent: p.Spent, Note: p.Note}
 		if p.Again {
 			in.Name += " again"
 		}

@@ -108,7 +108,7 @@ func runOpShow(c *cli.Context, env console.Env, v *workspace.Board, s pipeline.S
 		if p.Note == "" && len(p.Moved) > 0 {
 			p.Note = "committed to " + strings.TrimPrefix(p.Moved[0].Ref, "refs/heads/")
 		}
-		out.Phases = append(out.Phases, opPhase{p.Phase, console.FormatTime(p.Started), p.Elapsed().Milliseconds(), p.Spent, p.Note})
+		out.Phases = append(out.Phases, opPhase{p.Phase, console.FormatTime(p.Started), p.Elapsed.Milliseconds(), p.Spent, p.Note})
 	}
 	out.Failed, out.Output = ops.ReadFailure(v.Repo, o.Run, o.ID)
 	return console.ShowPage(env, c.Bool("json"), out, out.opCard())
