@@ -70,15 +70,7 @@ func (l Landing) edits(ctx context.Context, r *repo.Repo) ([]pipeline.Edit, erro
 	if err != nil {
 		return nil, err
 	}
-	var out []pipeline.Edit
-	for _, c := range made {
-		e, err := EditBetween(r, l.Tip, l.Proposal, c.Path)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, e)
-	}
-	return out, nil
+	return EditsOf(r, made, l.Tip, l.Proposal)
 }
 
 // Checked is what the checks say of a change on what is there now.
@@ -185,17 +177,21 @@ func DiffFiles(ctx context.Context, r *repo.Repo, cfg config.Config, from, to re
 	return slices.DeleteFunc(all, func(c repo.Change) bool { return cfg.InBundle(c.Path) }), err
 }
 
-// EditBetween returns a file as one commit has it, changed to what it is in another.
-func EditBetween(r *repo.Repo, before, after repo.OID, name string) (pipeline.Edit, error) {
-	e := pipeline.Edit{Path: name}
-	var err error
-	if e.Before, e.OldMode, err = FileAt(r, before, name); err == nil {
-		e.After, e.NewMode, err = FileAt(r, after, name)
+// EditsOf returns files as one commit has them, changed to what they are in another.
+func EditsOf(r *repo.Repo, files []repo.Change, before, after repo.OID) ([]pipeline.Edit, error) {
+	var out []pipeline.Edit
+	for _, c := range files {
+		e := pipeline.Edit{Path: c.Path}
+		var err error
+		if e.Before, e.OldMode, err = FileAt(r, before, c.Path); err == nil {
+			e.After, e.NewMode, err = FileAt(r, after, c.Path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+		out = append(out, e)
 	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return e, err
+	return out, nil
 }
 
 // FileAt returns a file of a commit with its mode; nil for none.

@@ -78,12 +78,8 @@ func (bw *boardWriter) editsUpon(ctx context.Context, proposal, base repo.OID) (
 		return nil, moved, err
 	}
 	changed, err := bench.DiffFiles(ctx, bw.repo, bw.at.cfg, base, tree)
-	for _, c := range changed {
-		e, err := bench.EditBetween(bw.repo, base, tree, c.Path)
-		if err != nil {
-			return nil, nil, err
-		}
-		edits = append(edits, e)
+	if err == nil {
+		edits, err = bench.EditsOf(bw.repo, changed, base, tree)
 	}
 	return edits, nil, err
 }
