@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -167,13 +168,11 @@ func (c *Candidate) checkFiles() Unusable {
 		u = append(u, Fault{f.Code, f.Path, f.Text, f.Fix})
 	}
 	for _, f := range c.Files {
-		for _, side := range []struct {
-			b    []byte
-			mode string
-		}{{f.Before, f.OldMode}, {f.After, f.NewMode}} {
-			if is := side.mode == modePlain || side.mode == modeExec; is != (side.b != nil) || !is && side.mode != "" {
-				u = append(u, Fault{"not_a_file", f.Path, fmt.Sprintf("mode %q is not that of a plain file", side.mode), "change plain files only"})
-			}
+		plain := func(b []byte, mode string) bool {
+			return b == nil && mode == "" || b != nil && (mode == modePlain || mode == modeExec)
+		}
+		if !plain(f.Before, f.OldMode) || !plain(f.After, f.NewMode) {
+			u = append(u, Fault{"not_a_file", f.Path, fmt.Sprintf("mode %q is not that of a plain file", cmp.Or(f.NewMode, f.OldMode)), "change plain files only"})
 		}
 		if f.Unchanged() {
 			u = append(u, Fault{"unchanged", f.Path, "is unchanged", "leave it out"})

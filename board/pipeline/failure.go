@@ -217,53 +217,45 @@ func (r Ran) diagnoseRun() Failure {
 	return f
 }
 
+// pattern compiles a regular expression when it is first used.
+func pattern(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
+
 // surroundings are the patterns of faulty surroundings, the most specific first. Each asks
 // for the words of an operating system or a tool, so that a test that only mentions them
 // does not match.
-var surroundings = sync.OnceValue(func() []struct {
+var surroundings = []struct {
 	sub string
-	re  *regexp.Regexp
-} {
-	return []struct {
-		sub string
-		re  *regexp.Regexp
-	}{
-		{EnvInterpreter, regexp.MustCompile(`requires go >?=? ?[0-9.]+ \(running go|bad interpreter: |requires-python|Unsupported class file major version|requires a different Python: `)},
-		{EnvModule, regexp.MustCompile(`(?:no required module provides package|cannot find module providing package|missing go\.sum entry for module providing package) ([^\s;:]+)|module lookup disabled by GOPROXY=off|ModuleNotFoundError: No module named|Cannot find module '[^.']|cannot query module due to -mod=vendor`)},
-		{EnvCommand, regexp.MustCompile(`executable file not found in \$PATH|(?m:^\S*sh: (?:line )?(?:\d+: )?\S+: (?:command )?not found$)|(?m:^make(?:\[\d+\])?: \S+: No such file or directory$)|(?m:^env: .*: No such file or directory$)`)},
-		{EnvPermission, regexp.MustCompile(`(?m)\b(?:open|openat|mkdir|mkdirat|fork/exec|unlink|unlinkat|remove|rename|chmod|chown|stat|lstat|read|write|create|listen \w+|symlink|link) \S+: (?:bind: )?permission denied$|\bbind: permission denied$|EACCES: permission denied|PermissionError: \[Errno 13\]`)},
-		{EnvPort, regexp.MustCompile(`bind: address already in use|EADDRINUSE|OSError: \[Errno (?:98|48)\]`)},
-		{EnvResource, regexp.MustCompile(`(?m)no space left on device|cannot allocate memory|: too many open files$|runtime: out of memory|^signal: killed|: signal: killed$`)},
-		{EnvNetwork, regexp.MustCompile(`dial tcp[^\n]*(?:i/o timeout|no such host|connection refused|network is unreachable)|TLS handshake timeout|Temporary failure in name resolution`)},
-	}
-})
+	re  func() *regexp.Regexp
+}{
+	{EnvInterpreter, pattern(`requires go >?=? ?[0-9.]+ \(running go|bad interpreter: |requires-python|Unsupported class file major version|requires a different Python: `)},
+	{EnvModule, pattern(`(?:no required module provides package|cannot find module providing package|missing go\.sum entry for module providing package) ([^\s;:]+)|module lookup disabled by GOPROXY=off|ModuleNotFoundError: No module named|Cannot find module '[^.']|cannot query module due to -mod=vendor`)},
+	{EnvCommand, pattern(`executable file not found in \$PATH|(?m:^\S*sh: (?:line )?(?:\d+: )?\S+: (?:command )?not found$)|(?m:^make(?:\[\d+\])?: \S+: No such file or directory$)|(?m:^env: .*: No such file or directory$)`)},
+	{EnvPermission, pattern(`(?m)\b(?:open|openat|mkdir|mkdirat|fork/exec|unlink|unlinkat|remove|rename|chmod|chown|stat|lstat|read|write|create|listen \w+|symlink|link) \S+: (?:bind: )?permission denied$|\bbind: permission denied$|EACCES: permission denied|PermissionError: \[Errno 13\]`)},
+	{EnvPort, pattern(`bind: address already in use|EADDRINUSE|OSError: \[Errno (?:98|48)\]`)},
+	{EnvResource, pattern(`(?m)no space left on device|cannot allocate memory|: too many open files$|runtime: out of memory|^signal: killed|: signal: killed$`)},
+	{EnvNetwork, pattern(`dial tcp[^\n]*(?:i/o timeout|no such host|connection refused|network is unreachable)|TLS handshake timeout|Temporary failure in name resolution`)},
+}
 
 // lineShapes are the lines of tools that readOutput knows.
-var lineShapes = sync.OnceValue(func() map[string]*regexp.Regexp {
-	return map[string]*regexp.Regexp{
-		"place":  regexp.MustCompile(`^(?:vet: )?((?:[A-Za-z]:)?[^\s:]+\.(?:go|mod|work)):\d+(?::\d+)?: (.+)$`),
-		"error":  regexp.MustCompile(`^((?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}):\d+(?::\d+)?: (?:fatal )?error: (.+)$`),
-		"fail":   regexp.MustCompile(`^\s*--- FAIL: (\S+) \([0-9.]+s\)$`),
-		"failed": regexp.MustCompile(`^FAIL\t(\S+)(?:\s|$)`),
-		"py":     regexp.MustCompile(`^(?:FAILED|ERROR) (\S+?::.+?|\S+\.py)(?: - .*)?$`),
-		"cycle":  regexp.MustCompile(`^\s+imports (\S+).*: import cycle not allowed`),
-		"syntax": regexp.MustCompile(`^\s*(?:E\s+)?(?:SyntaxError|IndentationError|TabError): |^error(?:\[E\d+\]|: )|: error TS\d+: |^go: errors parsing go\.mod|^FAIL\t.*\[(?:build|setup) failed\]$`),
-	}
-})
+var lineShapes = map[string]func() *regexp.Regexp{
+	"place":  pattern(`^(?:vet: )?((?:[A-Za-z]:)?[^\s:]+\.(?:go|mod|work)):\d+(?::\d+)?: (.+)$`),
+	"error":  pattern(`^((?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}):\d+(?::\d+)?: (?:fatal )?error: (.+)$`),
+	"fail":   pattern(`^\s*--- FAIL: (\S+) \([0-9.]+s\)$`),
+	"failed": pattern(`^FAIL\t(\S+)(?:\s|$)`),
+	"py":     pattern(`^(?:FAILED|ERROR) (\S+?::.+?|\S+\.py)(?: - .*)?$`),
+	"cycle":  pattern(`^\s+imports (\S+).*: import cycle not allowed`),
+	"syntax": pattern(`^\s*(?:E\s+)?(?:SyntaxError|IndentationError|TabError): |^error(?:\[E\d+\]|: )|: error TS\d+: |^go: errors parsing go\.mod|^FAIL\t.*\[(?:build|setup) failed\]$`),
+}
 
 // Patterns of what an output tells of tests. The first is about go test as a whole; its
 // tests may print what looks like a place.
 var (
-	goTestLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:--- FAIL: |FAIL\t|ok  \t|PASS$)`) })
-	ranNone    = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^.*(?:\[no tests? (?:files|to run)\]$|no tests ran)`)
-	})
-	ranSome = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\s*--- (?:PASS|SKIP|FAIL): |^FAIL\t|^ok  \t|\b[1-9]\d* (?:passed|failed|errors?)\b`)
-	})
-	ranBadly = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\s*--- FAIL: \S+ \(|^FAIL\t|^(?:=.*)?\b[1-9]\d* failed\b.* in [0-9.]+s`)
-	})
+	goTestLine = pattern(`(?m)^(?:--- FAIL: |FAIL\t|ok  \t|PASS$)`)
+	ranNone    = pattern(`(?m)^.*(?:\[no tests? (?:files|to run)\]$|no tests ran)`)
+	ranSome    = pattern(`(?m)^\s*--- (?:PASS|SKIP|FAIL): |^FAIL\t|^ok  \t|\b[1-9]\d* (?:passed|failed|errors?)\b`)
+	ranBadly   = pattern(`(?m)^\s*--- FAIL: \S+ \(|^FAIL\t|^(?:=.*)?\b[1-9]\d* failed\b.* in [0-9.]+s`)
 )
 
 // readOutput finds in an output what failed: the surroundings, as one of the Env words, what
@@ -271,8 +263,8 @@ var (
 // is missing from it is the fault of the change.
 func readOutput(output []byte, own string) (c Class, sub string, ids []string) {
 	text := string(plainOutput(output))
-	for _, p := range surroundings() {
-		if m := p.re.FindAllStringSubmatch(text, -1); m != nil && !(p.sub == EnvModule && allOwn(m, own)) {
+	for _, p := range surroundings {
+		if m := p.re().FindAllStringSubmatch(text, -1); m != nil && !(p.sub == EnvModule && allOwn(m, own)) {
 			return ClassEnv, p.sub, nil
 		}
 	}
@@ -281,7 +273,7 @@ func readOutput(output []byte, own string) (c Class, sub string, ids []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		var m []string
-		is := func(shape string) bool { m = lineShapes()[shape].FindStringSubmatch(line); return m != nil }
+		is := func(shape string) bool { m = lineShapes[shape]().FindStringSubmatch(line); return m != nil }
 		switch {
 		case strings.HasPrefix(line, "# "):
 			built = true
@@ -390,12 +382,8 @@ func Unreadable(name string, output []byte) (policy.Finding, bool) {
 }
 
 var (
-	syntaxError = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^(?:SyntaxError|IndentationError|TabError): [^\r\n]{1,300}`)
-	})
-	syntaxLine = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^(?:\[stdin\]:|  File "<unknown>", line )(\d{1,9})`)
-	})
+	syntaxError = pattern(`(?m)^(?:SyntaxError|IndentationError|TabError): [^\r\n]{1,300}`)
+	syntaxLine  = pattern(`(?m)^(?:\[stdin\]:|  File "<unknown>", line )(\d{1,9})`)
 )
 
 // Markup reports JavaScript that holds elements of a page (JSX), which the parser of

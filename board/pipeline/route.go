@@ -2,10 +2,8 @@ package pipeline
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -54,9 +52,7 @@ func ComplexityOf(ask string, files []string) Complexity {
 }
 
 // wordBorder is where a word of a path or a name begins within letters and digits.
-var wordBorder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(\p{Ll})(\p{Lu})|(\p{Lu})(\p{Lu}\p{Ll})|([^\p{Nd}])(\p{Nd})|(\p{Nd})([^\p{Nd}])`)
-})
+var wordBorder = pattern(`(\p{Ll})(\p{Lu})|(\p{Lu})(\p{Lu}\p{Ll})|([^\p{Nd}])(\p{Nd})|(\p{Nd})([^\p{Nd}])`)
 
 // pathWords cuts a path or a name into lower-case words: at every character that
 // is no letter or digit, between letters and digits, and where upper case begins a

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // How much worse than its base a change may leave what the project measures.
@@ -18,9 +16,7 @@ const (
 )
 
 // measureLine is a line that a project's own command may print, or go test -cover.
-var measureLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(coverage|lint)(?:[ \t]+(\S+))?[ \t]+|(?:ok  \t(\S+)\t.*|\t(\S+)\t\t)coverage: )([0-9]+(?:\.[0-9]+)?)%?(?: of statements.*)?$`)
-})
+var measureLine = pattern(`^(?:(coverage|lint)(?:[ \t]+(\S+))?[ \t]+|(?:ok  \t(\S+)\t.*|\t(\S+)\t\t)coverage: )([0-9]+(?:\.[0-9]+)?)%?(?: of statements.*)?$`)
 
 // Measured is what the outputs of checks measure, by "NAME WHERE", where WHERE may be empty:
 // "coverage" in percent and "lint" in warnings.
