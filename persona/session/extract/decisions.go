@@ -186,29 +186,23 @@ const refused = "superseded superceded deprecated withdrawn abandoned obsolete r
 // withoutOverturned takes out the decisions for what a later record of their folder removes or replaces by name: by
 // their title or, where only a name is spelt so, by what they say. The second result is what it took out.
 func withoutOverturned(cs []candidate) (kept []candidate, gone []skip) {
-	type end struct{ dir, order, what, path string }
-	var ends []end
-	for _, c := range cs {
-		if m := removes().FindStringSubmatch(c.title); m != nil && c.kind == decision && !strings.HasSuffix(c.title, ")") {
-			p := c.evidence[0].doc.path
-			ends = append(ends, end{path.Dir(p), orderOf(p), m[1], p})
-		}
-	}
 	for _, c := range cs {
 		p := c.evidence[0].doc.path
-		said := c.title
-		for _, e := range c.evidence {
-			said += " " + strings.Join(e.quote, " ")
-		}
-		at := slices.IndexFunc(ends, func(e end) bool {
-			is := func(w string) bool { return strings.EqualFold(w, e.what) }
-			return c.kind == decision && path.Dir(p) == e.dir && orderOf(p) < e.order &&
-				(slices.ContainsFunc(words(c.title), is) || strings.ContainsFunc(e.what[1:], unicode.IsUpper) && slices.ContainsFunc(words(said), is))
+		at := slices.IndexFunc(cs, func(o candidate) bool {
+			m, later := removes().FindStringSubmatch(o.title), o.evidence[0].doc.path
+			if m == nil || o.kind != decision || c.kind != decision || path.Dir(p) != path.Dir(later) || orderOf(p) >= orderOf(later) {
+				return false
+			}
+			said := c.title
+			if strings.ContainsFunc(m[1][1:], unicode.IsUpper) {
+				said += " " + strings.Join(c.evidence[0].quote, " ")
+			}
+			return slices.ContainsFunc(words(said), func(w string) bool { return strings.EqualFold(w, m[1]) })
 		})
 		if at < 0 {
 			kept = append(kept, c)
 		} else {
-			gone = append(gone, skip{path: fmt.Sprintf("%s:%d", p, c.evidence[0].from), why: ends[at].path + " is later"})
+			gone = append(gone, skip{path: fmt.Sprintf("%s:%d", p, c.evidence[0].from), why: cs[at].evidence[0].doc.path + " is later"})
 		}
 	}
 	return kept, gone

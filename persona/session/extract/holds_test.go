@@ -39,7 +39,7 @@ func TestWhatHolds(t *testing.T) {
 		{"a record whose list says it", []string{"adr/1.rst", "Paper\n#####\n\n.. list-table::\n\n   * - Title\n     - Paper\n   * - Status\n     - Replaced\n" + rst}, nil},
 		{"a record whose table says that it holds", []string{"adr/1.rst", strings.Replace(grid, "Replaced", "Accepted", 1) + rst}, []string{"decision Paper"}},
 		{"a record that matters no longer", []string{"adr/1.md", adr("Paper\n\n## Status\n\nNo longer relevant", paper)}, nil},
-		{"a record that a later one overturns by its title", []string{"adr/1.md", adr("Paper cards", paper), "adr/2.md", adr("Ink", "We will write in ink."), "adr/10.md", adr("Remove paper", "We will use no cards.")},
+		{"a record that a later one overturns by its title", []string{"adr/2.md", adr("Paper cards", paper), "adr/3.md", adr("Ink", "We will write in ink."), "adr/10.md", adr("Remove paper", "We will use no cards.")},
 			[]string{"decision Ink", "decision Remove paper"}},
 		{"a record that a later one overturns by a name", []string{"adr/1.md", adr("Cards", "We will use FloatPlan on all boats."), "adr/2.md", adr("Do not use FloatPlan ; use paper", "We will use paper cards.")},
 			[]string{"decision Do not use FloatPlan ; use paper"}},
@@ -93,16 +93,40 @@ func TestOverturnedIsTold(t *testing.T) {
 	}
 }
 
+// TestRulesOfARulebook: a heading there may begin with what not to do, or say how something is done; and what people
+// must do is a rule there also where it tells a procedure as well.
+func TestRulesOfARulebook(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ path, text, want string }{
+		{"AGENTS.md", "# A\n\n## Don't paint the keel\n\nIt is of lead, and paint does not hold.\n", "policy Don't paint the keel"},
+		{"boats.md", "# A\n\n## Don't paint the keel\n\nIt is of lead, and paint does not hold.\n", ""},
+		{"AGENTS.md", "# A\n\n## How to paint boats\n\nMembers must never paint the keel. Prefer red paint.\n", "policy How to paint boats"},
+		{"boats.md", "# A\n\n## How to paint boats\n\nMembers must never paint the keel. Prefer red paint.\n", ""},
+		{"CONTRIBUTING.md", "# A\n\n## Certificate of origin\n\nThe club requires all contributors to sign. You must add a line to every commit:\n\n```sh\ngit commit -s\n```\n\nThe check fails on commits without it.\n", "policy Certificate of origin"},
+	} {
+		got := ""
+		for _, a := range drive(t, request(tt.path, tt.text)).Atoms {
+			got += a.Atom.Type + " " + a.Atom.Title
+		}
+		if got != tt.want {
+			t.Errorf("%s %q: got %q", tt.path, tt.text, got)
+		}
+	}
+}
+
 // TestRestIsQuoted: a table that a rule goes on in is quoted with it, or the rule is left out; a short section is quoted
 // whole.
 func TestRestIsQuoted(t *testing.T) {
 	t.Parallel()
-	const kinds = "\n\n| Boat | Paint |\n| --- | --- |\n| Skiff | Red |\n"
+	const must, kinds = "Members must look at the red boat first.\n", "\n\n| Boat | Paint |\n| --- | --- |\n| Skiff | Red |\n"
 	for _, tt := range []struct{ path, text, lines string }{
 		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use these paints; the shed is full." + kinds, "lines 5-9"},
 		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use red paints; the shed is full." + kinds, "line 5"},
 		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use what the following table has. The shed is full.\n", ""},
 		{"policies/a.rst", "P\n=\n\nTools\n-----\n\nMembers must use what the table below has. The shed is full.\n\n=====  =====\nBoat   Paint\n=====  =====\nSkiff  Red\n=====  =====\n", ""},
+		{"AGENTS.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 6) + must, "lines 5-17"},
+		{"AGENTS.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 8) + must, "line 21"},
+		{"SECURITY.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 6) + must, "line 17"},
 		{"SECURITY.md", "# P\n\n## Boats we keep\n\nOnly the red boat.\n\nBoats of others lie elsewhere.\n\nMembers must look at the red boat first.\n", "lines 5-9"},
 	} {
 		e := drive(t, request(tt.path, tt.text))

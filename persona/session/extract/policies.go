@@ -27,7 +27,7 @@ func (s *section) readRules(others []candidate) []candidate {
 	whole := s.isFirst() && s.doc.place == policies
 	title := sectionNumber().ReplaceAllString(s.subject(), "")
 	_, how := howTo(title)
-	if _, what := whatIs(title); what || how || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || s.doc.hasWord("troubleshooting") || !whole && (!ruleTitle(title) || s.code) {
+	if _, what := whatIs(title); what || how && !s.doc.isRulebook() || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || s.doc.hasWord("troubleshooting") || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
 	called := s.isCalledPolicy()
@@ -49,7 +49,7 @@ func (s *section) readRules(others []candidate) []candidate {
 	}
 	t := s.readTraits(ps)
 	margin, other := t.weighSigns()
-	if margin < 0 || margin-other < plainly {
+	if margin < 0 || margin-other < plainly && !(t.strongest >= minPlain && !t.stepped && s.doc.isRulebook()) {
 		if ps = s.plainRules(ps); len(ps) == 0 || len(others) > 0 {
 			s.torn = s.torn || margin > -doubt
 			return nil
@@ -285,7 +285,7 @@ var asides = []struct {
 }{
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
 	{warned, strings.HasPrefix, "why |please |what happens |what if |so what"},
-	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|results|example|no longer|deprecated|legacy"},
+	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall| don't| don’t|results|example|no longer|deprecated|legacy"},
 	{warned, strings.EqualFold, "the short version|short version|tl;dr|conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisite|prerequisites|pre-requisites|before you begin|before you start"},
 	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|additional reading|additional readings|reading|materials|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|decision|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +

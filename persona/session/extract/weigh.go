@@ -28,7 +28,6 @@ var signs = []sign{
 	{0, 2, func(t *traits) bool {
 		return isImperative(t.firstWord()) && len(t.title) > 1 && !nounToo(t.firstWord())
 	}},
-	{4, -6, func(t *traits) bool { return in("prefer avoid never always not no", t.firstWord()) }},
 	{-2, 2, func(t *traits) bool {
 		return isProcedural(t.firstWord()) || isProcedural(t.lastWord()) || isProcedural(singular(t.lastWord()))
 	}},
