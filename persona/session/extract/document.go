@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"path"
 	"slices"
@@ -182,6 +183,9 @@ func (d *document) frontMatter() int {
 	}
 	str := func(key string) string { s, _ := m[key].(string); return squeeze(s) }
 	d.title, d.owner, d.state, d.form = str("title"), str("owner"), str("status"), str("type")
+	if by := fmt.Sprint(m["superseded_by"], m["superseded-by"]); strings.ContainsAny(by, "0123456789") {
+		d.state = "superseded"
+	}
 	return len(d.src) - len(rest)
 }
 

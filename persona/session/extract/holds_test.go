@@ -38,6 +38,7 @@ func TestWhatHolds(t *testing.T) {
 		{"a record whose fields say it", []string{"adr/1.rst", "Paper\n#####\n\n:Status: Obsolete\n" + rst}, nil},
 		{"a record whose list says it", []string{"adr/1.rst", "Paper\n#####\n\n.. list-table::\n\n   * - Title\n     - Paper\n   * - Status\n     - Replaced\n" + rst}, nil},
 		{"a record whose table says that it holds", []string{"adr/1.rst", strings.Replace(grid, "Replaced", "Accepted", 1) + rst}, []string{"decision Paper"}},
+		{"a record whose front matter names the one that holds", []string{"adr/1.md", "---\nstatus: Accepted\nsuperseded_by: [\"0002\"]\n---\n\n" + adr("Paper", paper), "adr/3.md", "---\nstatus: Accepted\nsuperseded_by: []\n---\n\n" + adr("Ink", paper)}, []string{"decision Ink"}},
 		{"a record that matters no longer", []string{"adr/1.md", adr("Paper\n\n## Status\n\nNo longer relevant", paper)}, nil},
 		{"a record that a later one overturns by its title", []string{"adr/2.md", adr("Paper cards", paper), "adr/3.md", adr("Ink", "We will write in ink."), "adr/10.md", adr("Remove paper", "We will use no cards.")},
 			[]string{"decision Ink", "decision Remove paper"}},
@@ -114,8 +115,8 @@ func TestRulesOfARulebook(t *testing.T) {
 	}
 }
 
-// TestRestIsQuoted: a table that a rule goes on in is quoted with it, or the rule is left out; a short section is quoted
-// whole.
+// TestRestIsQuoted: a table that a rule goes on in is quoted with it, or the rule is left out; what opens a section
+// is quoted where the rule is near.
 func TestRestIsQuoted(t *testing.T) {
 	t.Parallel()
 	const must, kinds = "Members must look at the red boat first.\n", "\n\n| Boat | Paint |\n| --- | --- |\n| Skiff | Red |\n"
@@ -124,9 +125,8 @@ func TestRestIsQuoted(t *testing.T) {
 		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use red paints; the shed is full." + kinds, "line 5"},
 		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use what the following table has. The shed is full.\n", ""},
 		{"policies/a.rst", "P\n=\n\nTools\n-----\n\nMembers must use what the table below has. The shed is full.\n\n=====  =====\nBoat   Paint\n=====  =====\nSkiff  Red\n=====  =====\n", ""},
-		{"AGENTS.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 6) + must, "lines 5-17"},
-		{"AGENTS.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 8) + must, "line 21"},
-		{"SECURITY.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 6) + must, "line 17"},
+		{"SECURITY.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 4) + must, "lines 5-13"},
+		{"SECURITY.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 5) + must, "line 15"},
 		{"SECURITY.md", "# P\n\n## Boats we keep\n\nOnly the red boat.\n\nBoats of others lie elsewhere.\n\nMembers must look at the red boat first.\n", "lines 5-9"},
 	} {
 		e := drive(t, request(tt.path, tt.text))

@@ -288,7 +288,7 @@ func TestReaders(t *testing.T) {
 		{"many commands under a noun", "README.md", "# Jetty\n\nText.\n\n## Site\n\nBoats are kept here. They are of wood. Some are blue.\n\n```sh\nsite build\nsite check\nsite push\nsite show\n```\n",
 			[]string{"process Site (Jetty) | Boats are kept here. | lines 7-14"}},
 		{"what is not done is a rule", "CONTRIBUTING.md", "# X\n\n## Changing boats\n\nBoats must not be changed in June. Nothing new is added then. It is not good.\n\nTea is warm.\n\nTea is hot.\n\nTea is green.\n",
-			[]string{"policy Changing boats | Boats must not be changed in June. | lines 5-11"}},
+			[]string{"policy Changing boats | Boats must not be changed in June. | line 5"}},
 		{"what somebody does is a rule", "GOVERNANCE.md", "# X\n\n## Changing the charter\n\nA change is approved by the council. It is reviewed by two maintainers. Members are given 14 days to object.\n",
 			[]string{"policy Changing the charter | A change is approved by the council. | line 5"}},
 		{"what instructs nobody is no procedure, and in a charter a rule", "GOVERNANCE.md", "# X\n\n## Adding members\n\nMembers are approved by the council within 14 days. Their number is chosen by the chair. Boats are blue. Members may leave.\n",

@@ -8,12 +8,8 @@ import (
 // shortRules is the lines up to which a section with a rule is quoted whole.
 const shortRules = 24
 
-// shortest is the lines up to which it is quoted whole even where little of it is the rule; in a document for rules
-// by six lines more.
-const shortest = 10
-
 // maxOpening is how far in front of a section's first rule its opening may begin to be quoted with it.
-const maxOpening = 4
+const maxOpening = 9
 
 // joinEvidence returns the evidence of pieces: all that stands from the first to the last, and what
 // limits them before and behind, the opening too where alone tells that nothing else cites it; of
@@ -32,11 +28,7 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 			cited += n
 		}
 	}
-	most := shortest
-	if s.doc.isRulebook() {
-		most += 6
-	}
-	if first := bs[0].from; last-first < shortRules && !s.showsCode() && (2*cited >= all || alone && last-first < most) {
+	if first := bs[0].from; last-first < shortRules && !s.showsCode() && 2*cited >= all {
 		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passageBetween(first, last)}}
 	}
 	var out []evidence
