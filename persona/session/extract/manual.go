@@ -138,11 +138,6 @@ func (d *document) isReference() bool {
 	return len(said) > 1
 }
 
-// definesTerms reports whether d, or a section of it, is a glossary.
-func (d *document) definesTerms() bool {
-	return d.place == glossary || slices.ContainsFunc(d.sections, func(s *section) bool { return s.own == glossary })
-}
-
 // making are the words of a heading for those who make or install a product.
 var making = lazy(`(?i)\b(?:install|set(?:ting)? ?up|quick ?start|start(?:ed|ing)?|build|compil|develop|contribut|test|releas|deploy|debug|lint|maint|upgrad|migrat)|^(?:on|from|via|with) `)
 
@@ -167,7 +162,7 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 			continue
 		}
 		d.found = slices.DeleteFunc(d.found, func(c candidate) bool {
-			return c.kind != decision && c.kind != artifact && !(c.kind == term && d.definesTerms())
+			return c.kind != decision && c.kind != artifact && !(c.kind == term && d.place == glossary)
 		})
 		for _, s := range d.sections {
 			s.torn = false
