@@ -150,6 +150,7 @@ func TestMergeDuplicates(t *testing.T) {
 		"tables/orders.md", "---\ntype: table\n---\n",
 		"terms/hull.md", "---\ntype: term\nid: body\n---\n",
 		"terms/Rig.md", "---\ntype: term\nid: gear\n---\n",
+		"terms/pole.md", "---\ntype: term\nid: parts/mast\n---\n",
 	)
 	tests := []struct {
 		name, text string
@@ -163,6 +164,7 @@ func TestMergeDuplicates(t *testing.T) {
 		{"a name that is taken by a stem", "---\ntype: term\nid: orders\n---\n", Conflict, "tables/orders"},
 		{"a name that is taken by a file", "---\ntype: role\nid: hull\n---\n", Conflict, "body"},
 		{"a file in another case", "---\ntype: term\nid: rig\n---\n", Conflict, "gear"},
+		{"a name that is taken by the end of an id", "---\ntype: role\nid: mast\n---\n", Conflict, "parts/mast"},
 		{"the folder id itself", "---\ntype: table\nid: tables/orders\n---\n", Unchanged, ""},
 	}
 	for _, tt := range tests {

@@ -42,10 +42,11 @@ func TestMergeSourceText(t *testing.T) {
 	t.Parallel()
 	prior := strings.Replace(cms, "resource: docs/cms.md", "resource: docs/cms.md, title: line 3, blob: aa, text: 'sha256:bb'", 1)
 	for source, want := range map[string]string{
-		"{id: s1, resource: docs/cms.md, title: line 3, blob: cc, text: 'sha256:bb'}": "",
-		"{id: s1, resource: docs/cms.md, title: line 3, blob: cc, text: 'sha256:dd'}": "{id: s1, resource: docs/cms.md, title: line 3, blob: cc, text: sha256:dd}",
-		"{id: s1, resource: docs/new.md, blob: cc, text: 'sha256:bb'}":                "{id: s1, resource: docs/new.md, title: line 3, blob: cc, text: sha256:bb}",
-		"{id: s1, resource: docs/cms.md, title: line 5}":                              "{id: s1, resource: docs/cms.md, title: line 5}",
+		"{id: s1, resource: docs/cms.md, title: line 3, blob: cc, text: 'sha256:bb'}":                                                               "",
+		"{id: s1, resource: docs/cms.md, title: line 3, blob: cc, text: 'sha256:dd'}":                                                               "{id: s1, resource: docs/cms.md, title: line 3, blob: cc, text: sha256:dd}",
+		"{id: s1, resource: docs/new.md, blob: cc, text: 'sha256:bb'}":                                                                              "{id: s1, resource: docs/new.md, title: line 3, blob: cc, text: sha256:bb}",
+		"{id: s1, resource: docs/cms.md, title: line 3, usage_count: 3, usage_window: 30d, last_modified: 2026-03-02, blob: aa, text: 'sha256:bb'}": "",
+		"{id: s1, resource: docs/cms.md, title: line 5}":                                                                                            "{id: s1, resource: docs/cms.md, title: line 5}",
 	} {
 		in := emit(t, "---\ntype: system\nid: cms\nsources: ["+source+"]\n---\n")
 		in.Base = okf.BlobID([]byte(prior))

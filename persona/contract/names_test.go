@@ -15,7 +15,7 @@ func TestNamed(t *testing.T) {
 	if _, err := Named("zzzzzz", []Surface{Audit}); err == nil || !strings.Contains(err.Error(), "want one of audit") {
 		t.Errorf("of one name: %v", err)
 	}
-	for s, want := range map[string]string{"auditt": `did you mean "audit"?`, "": "want one of real-time-stream, audit", "zzzzzz": "want one of"} {
+	for s, want := range map[string]string{"syn": `did you mean "synthesis-ledger"?`, "auditt": `did you mean "audit"?`, "": "want one of real-time-stream, audit", "zzzzzz": "want one of"} {
 		if _, err := Named(s, SurfaceNames()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", s, err, want)
 		}

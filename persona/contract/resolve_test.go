@@ -430,6 +430,15 @@ func TestCustomRoleInAMode(t *testing.T) {
 	}
 }
 
+func TestRiskless(t *testing.T) {
+	t.Parallel()
+	for risk, want := range map[string]bool{"": true, "None.": true, "n/a": true, "risk": true, "Risks!": true, "some risk": true, "TBD": true, "the cache may lose a night of readings": false, "risk of loss": false} {
+		if got := Riskless(risk); got != want {
+			t.Errorf("Riskless(%q) is %v", risk, got)
+		}
+	}
+}
+
 func TestVagueReasons(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]bool{
