@@ -57,7 +57,7 @@ const (
 
 // readInputs turns the task's inputs into files: a path names itself, a folder all
 // markdown below it, a glob (with ** for any depth) what it matches. Folders
-// and globs pass over dot-folders, node_modules and vendor, over the bundle
+// and globs pass over dot-folders, folders of what others wrote such as vendor and themes, over the bundle
 // unless they start inside it, and over files that hold nobody's knowledge
 // (licences, change logs, a forge's templates). "!docs/archive/**" leaves out what the
 // glob behind the mark matches, however it was named. The files come sorted by path.
@@ -252,7 +252,7 @@ func (c *collector) holdsFile(dir string, wanted func(string) bool) (is bool) {
 
 // isUnenteredFolder names the folders that are never walked into.
 func isUnenteredFolder(dir string) bool {
-	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor testdata changelogs __pycache__", dir)
+	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor third_party themes testdata changelogs __pycache__", dir)
 }
 
 // isReadable reports whether a file is in a markup that is read.

@@ -298,6 +298,21 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestForeignFolders: a folder names what is the team's, and not what lies there of others.
+func TestForeignFolders(t *testing.T) {
+	t.Parallel()
+	const rule = "# Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n"
+	for path, want := range map[string]bool{
+		"docs/a.md": true, "docs/vendor/a.md": false, "docs/themes/docsy/a.md": false, "docs/third_party/x/a.md": false, "docs/node_modules/x/a.md": false, "docs/.cache/a.md": false,
+	} {
+		q := request(path, rule)
+		q.Inputs = []string{"docs/"}
+		if e := drive(t, q); (len(e.Atoms) > 0) != want {
+			t.Errorf("%s: read is %v", path, !want)
+		}
+	}
+}
+
 // TestClassesAreTrue: what is left out is told under a heading that is true of it.
 func TestClassesAreTrue(t *testing.T) {
 	t.Parallel()

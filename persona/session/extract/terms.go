@@ -74,8 +74,8 @@ func (s *section) newDefinition(name, text string, b block, score int) candidate
 	}
 	if c.kind = s.nearestTopic().listedKind(); c.kind != role && isFilename(name) {
 		c.kind = artifact
-		if in("go py js ts mjs cjs sh sql proto", strings.TrimPrefix(path.Ext(name), ".")) {
-			c.kind = "" // part of a program
+		if in("go py js ts mjs cjs sh sql proto", strings.TrimPrefix(path.Ext(name), ".")) || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "/") {
+			c.kind = "" // part of a program, or a file of somebody's computer
 		}
 	}
 	c.title, c.aliases = splitAlias(name)
@@ -111,13 +111,15 @@ func splitAlias(name string) (string, []string) {
 func (s *section) readDefinitionLists() []candidate {
 	var out []candidate
 	for i, b := range s.blocks {
+		led := i > 0 && leadsUp(s.blocks[i-1])
+		terms := led && defines().MatchString(s.blocks[i-1].run.text)
 		switch b.kind {
 		case definitions:
-			out = append(out, s.definitionList(b)...)
+			out = append(out, s.definitionList(b, led && !terms)...)
 		case table:
 			out = append(out, s.definitionTable(b)...)
 		case bullets:
-			out = append(out, s.boldList(b, i > 0 && leadsUp(s.blocks[i-1]) && defines().MatchString(s.blocks[i-1].run.text))...)
+			out = append(out, s.boldList(b, terms)...)
 		case paragraph:
 			if lead, rest, ok := b.run.splitLead(); ok && lead.kind == strong && canName(lead.text, false) && isDefinition(rest) && s.nearestTopic() == glossary {
 				out = append(out, s.newDefinition(lead.text, rest, b, scoreBold))
@@ -127,11 +129,11 @@ func (s *section) readDefinitionLists() []candidate {
 	return out
 }
 
-// definitionList reads a definition list. In reStructuredText those explain anything, and
-// elsewhere some answer questions.
-func (s *section) definitionList(b block) []candidate {
+// definitionList reads a definition list. In reStructuredText, and behind a sentence that promises something else than
+// terms, those explain anything, and some answer questions.
+func (s *section) definitionList(b block, led bool) []candidate {
 	var out []candidate
-	if isRST(s.doc.path) && !s.listsThings() || slices.ContainsFunc(b.items, func(it item) bool { return strings.HasSuffix(it.cells[0].text, "?") }) {
+	if (isRST(s.doc.path) || led) && !s.listsThings() || slices.ContainsFunc(b.items, func(it item) bool { return strings.HasSuffix(it.cells[0].text, "?") }) {
 		return nil
 	}
 	for _, it := range b.items {
@@ -213,7 +215,10 @@ func (s *section) definitionTable(b block) []candidate {
 			continue
 		}
 		c := s.newDefinition(title, text, it.definitionRow(n, x), scoreGlossary)
-		if c.kind = t.listedKind(); c.kind == system {
+		if c.kind != "" {
+			c.kind = t.listedKind()
+		}
+		if c.kind == system {
 			c.score = scoreSystem
 		}
 		if x > n+1 { // what stands between the two is not said, so neither runs into the other
