@@ -219,7 +219,8 @@ func (w *walker) askAll(ctx context.Context) error {
 	keys := "accept, owner, verify, leave out, edit, take the rest, next, back, quit " // told once
 	said := false                                                                      // what was printed last is help or an error, which the atom again would push off the screen
 	i := w.nextOpen(0)
-	if i == len(w.atoms) {
+	round := i == len(w.atoms)
+	if round {
 		i = 0
 	}
 	for i < len(w.atoms) {
@@ -294,7 +295,7 @@ func (w *walker) askAll(ctx context.Context) error {
 			said = true
 			continue
 		}
-		again := !w.isOpen(w.atoms[i])
+		again := round || !w.isOpen(w.atoms[i])
 		if err := w.keepDecision(d); err != nil {
 			return err
 		}

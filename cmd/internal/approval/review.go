@@ -20,6 +20,7 @@ import (
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
@@ -190,8 +191,12 @@ const (
 func ProposalCard(ctx context.Context, v *workspace.Board, t board.Task, p review.Proposal, at LandingSite, most int) (string, error) {
 	proposed := ProposedAtoms(v, p)
 	for i, a := range proposed {
-		if d, _ := at.walk.Of(a.At); d.Take != "" {
+		d, _ := at.walk.Of(a.At)
+		if d.Take != "" {
 			proposed[i].Mark = ", " + string(d.Take)
+		}
+		if edited, err := okf.Parse(a.Path, d.Edited); d.Edited != nil && err == nil {
+			proposed[i].Atom = edited
 		}
 	}
 	if err := readHands(ctx, v, p, proposed); err != nil {
