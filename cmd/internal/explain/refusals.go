@@ -74,7 +74,7 @@ var refusalTexts = [][]string{
 	{"in-session", "An agent's session may not run this command.", "Leave it to a person, or end the session with a handoff."},
 	{"incomplete", "The output or the handoff lacks something that it must have.", "Add what the message lists; only an output that declares itself completed is merged."},
 	{"inputs", "The task names no file that its agent could read.", "Commit what the message names, or set other inputs: `odd task edit TASK --input PATH`."},
-	{"ignored", "git ignores the folder that odd keeps atoms and tasks in, so no commit would have them.", "Remove the line that the message names from .gitignore, then run `odd init` again."},
+	{"ignored", "git ignores the folder or a file that odd writes, so no commit would have it.", "Add the lines that the message names, such as !/knowledge/ and !/odd.toml, at the end of .gitignore; then run `odd init` again."},
 	{"inside", "The folder lies inside another git repository.", "Run `odd init` at the top of that repository, or `git init` in the folder first; `odd demo` wants a folder outside of a repository that uses odd."},
 	{"journal-missing", "The handoff has no journal entry that tells of it.", "Write the entry with `odd journal add`; `odd agent handoff new` writes it by itself."},
 	{"lease", "The text of the lease breaks a rule of leases.", "Correct the key that the message names: `odd gate lease edit`."},

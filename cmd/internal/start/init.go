@@ -78,6 +78,9 @@ func runInit(c *cli.Context, env console.Env) error {
 		if paths, err = r.WorkFiles(c.Context); err != nil {
 			return err
 		}
+		if _, err := keepIgnored(c.Context, r, bundleRoot(r), []string{"odd.toml"}); err != nil { // before anybody answers questions
+			return err
+		}
 	} else { // no repository yet
 		if errors.Is(err, repo.ErrNotRepo) && !o.json {
 			console.Talk(env, "no git repository is here: odd will run git init in %s", at)
@@ -147,6 +150,9 @@ func (o initOptions) layOut(ctx context.Context, env console.Env, at string) err
 	}
 	if slices.Contains(wrote, path.Join(bundleRoot(r), "tasks", firstTask)) {
 		o.tellUnread(env, os.DirFS(r.Root()), paths)
+		if others := describeOthers(paths, o.docs); others != "" {
+			console.Talk(env, "the first task does not read %s; name what it shall read under inputs in %s, \"**/*.md\" for all", others, path.Join(bundleRoot(r), "tasks", firstTask))
+		}
 	}
 	o.sayNext(env, r, wrote, ch)
 	return nil
@@ -164,6 +170,9 @@ func (o initOptions) sayNext(env console.Env, r *repo.Repo, wrote []string, ch r
 	commit := "git add " + strings.Join(add, " ") + " && git commit -m \"odd: begin\""
 	first := path.Join(root, "tasks", firstTask)
 	if !slices.Contains(wrote, first) {
+		if slices.ContainsFunc(wrote, func(name string) bool { return strings.HasPrefix(name, path.Join(root, "roles")+"/") }) {
+			commit = "odd knowledge index && " + commit // it lists the new roles
+		}
 		console.Talk(env, "wrote the files above; commit them: %s; then odd status shows what to do next", commit)
 		if slices.ContainsFunc(wrote, func(name string) bool { return strings.HasPrefix(name, ".github/workflows/") }) {
 			console.Talk(env, "the first lines of each workflow say what it does and how it is turned on")

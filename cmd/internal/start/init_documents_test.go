@@ -3,6 +3,7 @@ package start
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -28,8 +29,24 @@ func TestDocumentsFindsFolders(t *testing.T) {
 	if got, want := findDocuments([]string{"README.md", ".github/CONTRIBUTING.md", ".github/PULL_REQUEST_TEMPLATE.md"}), []string{"*.md", ".github/*.md"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := findDocuments([]string{"main.go", "src/a.md"}); len(got) > 0 {
+	if got := findDocuments([]string{"main.go", "src/a.md", "_template/1.md", "_template/2.md", "_template/3.md", "templates/1.md", "templates/2.md", "templates/3.md"}); len(got) > 0 {
 		t.Errorf("%q", got)
+	}
+}
+
+// What no input names is counted, so that nobody believes that the first task reads all.
+func TestDocumentsThatNoInputNames(t *testing.T) {
+	t.Parallel()
+	paths := []string{"README.md", "docs/a.md", "a/1.md", "b/1.md", "b/2.md", "c/1.md", "d/1.md", "vendor/1.md", "templates/1.md", "main.go"}
+	for _, test := range []struct{ inputs, want string }{
+		{"*.md docs/", "5 documents in 4 other places: b/, a/, c/ and 1 more"},
+		{"docs/ a/1.md b/*.md", "3 documents in 3 other places: *.md, c/, d/"},
+		{"*.md docs/ a/ b/ c/", ""},
+		{"**/*.md", ""},
+	} {
+		if got := describeOthers(paths, strings.Fields(test.inputs)); got != test.want {
+			t.Errorf("%s: %q, want %q", test.inputs, got, test.want)
+		}
 	}
 }
 

@@ -2,13 +2,11 @@ package start
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -70,6 +68,9 @@ func starterFiles(ctx context.Context, r *repo.Repo, o initOptions) (repo.Change
 			ch[path.Join(root, name)] = f.Data
 		}
 	}
+	if own {
+		maps.Copy(ch, addedRoles(r, root, o.roles))
+	}
 	kept, err := keepIgnored(ctx, r, root, slices.Collect(maps.Keys(ch)))
 	if kept != nil {
 		ch[path.Join(root, ".gitignore")] = kept
@@ -85,20 +86,63 @@ func keepIgnored(ctx context.Context, r *repo.Repo, root string, files []string)
 	if os.MkdirAll(filepath.Dir(at), 0o755) == nil && os.Mkdir(at, 0o755) == nil {
 		defer os.Remove(at) // git tells a folder from a file only where it is there
 	}
-	by, err := r.Ignored(ctx, append(bundleSamples(root), append(files, root)...)...)
+	by, err := r.Ignored(ctx, append(bundleSamples(root), withParents(append(files, root))...)...)
 	if err != nil || len(by) == 0 {
 		return nil, err
 	}
-	if by, whole := by[root]; whole {
-		return nil, verb.Refuse("ignored", "%s/: git ignores the whole folder by %s; take that line out", root, by)
-	}
-	for _, name := range slices.Sorted(maps.Keys(by)) {
-		if !strings.HasPrefix(name, root+"/") {
-			return nil, verb.Refuse("ignored", "%s: git ignores this file by %s; take that line out, or add the line !/%[1]s to .gitignore", name, by[name])
-		}
+	if err := refuseIgnored(by, root, files); err != nil {
+		return nil, err
 	}
 	return []byte("# Patterns above this folder ignore files of odd's. These lines have git keep them.\n" +
 		"!*/\n!.gitattributes\n!.gitignore\n!*.md\n!*.jsonl\n!*.toml\n!*.tsv\n"), nil
+}
+
+// withParents adds the folders above each path, as far as the top of the repository.
+func withParents(paths []string) []string {
+	for _, p := range paths {
+		for p = path.Dir(p); p != "."; p = path.Dir(p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+// refuseIgnored names the folder of the bundle, and the files outside of it, that git ignores, or the first folder above
+// each that it ignores; and the lines with which git keeps them.
+func refuseIgnored(by map[string]string, root string, files []string) error {
+	var names, lines, sources []string
+	for _, f := range append([]string{root}, slices.Sorted(slices.Values(files))...) {
+		if strings.HasPrefix(f, root+"/") {
+			continue
+		}
+		at := ""
+		for p := f; p != "."; p = path.Dir(p) {
+			if _, is := by[p]; is {
+				at = p
+			}
+		}
+		if at == "" {
+			continue
+		}
+		name := at
+		if at == root || at != f {
+			name += "/"
+		}
+		if !slices.Contains(names, name) {
+			names, lines = append(names, name), append(lines, "!/"+name)
+		}
+		if !slices.Contains(sources, by[at]) {
+			sources = append(sources, by[at])
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	line, them := "line", "it"
+	if len(names) > 1 {
+		line, them = "lines", "them"
+	}
+	return verb.Refuse("ignored", "%s: git ignores %s by %s; at the end of .gitignore, add the %s %s", strings.Join(names, " and "), them, strings.Join(sources, " and "), line, strings.Join(lines, " and "))
 }
 
 // bundleSamples returns a path for each folder and kind of file that odd writes in a bundle.
@@ -207,6 +251,30 @@ Say here what this role decides, and name it as owner of the processes that it r
 `
 )
 
+// addedRoles returns a file for each role that a bundle lacks. It links only to atoms that are there.
+func addedRoles(r *repo.Repo, root string, roles []string) repo.Changes {
+	has := func(id string) bool {
+		found, _ := fs.Glob(os.DirFS(r.Root()), path.Join(root, "*", id+".md"))
+		return len(found) > 0
+	}
+	ch := repo.Changes{}
+	for _, name := range roles {
+		if has(roleID(name)) {
+			continue
+		}
+		text := regexp.MustCompile(`(?m)^[a-z_]+: \[(.*)\]\n`).ReplaceAllStringFunc(fmt.Sprintf(roleFile, roleID(name), name, newRole), func(line string) string {
+			key, ids, _ := strings.Cut(strings.Trim(line, "]\n"), ": [")
+			there := slices.DeleteFunc(strings.Split(ids, ", "), func(id string) bool { return !has(id) })
+			if len(there) == 0 {
+				return ""
+			}
+			return fmt.Sprintf("%s: [%s]\n", key, strings.Join(there, ", "))
+		})
+		ch[path.Join(root, "roles", roleID(name)+".md")] = []byte(text)
+	}
+	return ch
+}
+
 func roleID(name string) string { return board.TitleID(name) }
 
 func inputList(places []string) string {
@@ -222,105 +290,6 @@ func inputList(places []string) string {
 
 func asBacklog(b []byte) []byte {
 	return bytes.Replace(b, []byte("\nstate: ready\n"), []byte("\nstate: backlog\n"), 1)
-}
-
-// Which folders at the top of a repository hold documents: those with a usual name, and
-// others with at least fewestDocuments files of markdown or reStructuredText. At most mostPlaces are named, so
-// that a person can read the task's inputs.
-const (
-	usualPlaces     = " docs doc documentation handbook content guides wiki policy policies governance charter playbooks runbooks adr "
-	fewestDocuments = 3
-	mostPlaces      = 8
-)
-
-// noDocuments are folders whose text is not the repository's own, or is old.
-const noDocuments = " knowledge node_modules vendor third_party testdata test tests fixtures example examples benchmark benchmarks dist build target venv archive archived "
-
-// Where a forge looks for the rules of a project when they are not at the top.
-const forgeTexts = ".github/*.md"
-
-// findDocuments returns where a repository has its documents, as inputs of a task: the text
-// at the top and where a forge looks for it, and the folders that hold some. paths are the repository's files.
-func findDocuments(paths []string) []string {
-	count := map[string]int{}
-	for _, p := range paths {
-		dirs := strings.Split(path.Dir(p), "/")
-		switch ofForge, _ := path.Match(forgeTexts, p); {
-		case ofForge && !strings.Contains(strings.ToLower(p), "template"):
-			count[forgeTexts]++
-		case !isReadable(p), slices.ContainsFunc(dirs, holdsNoDocuments):
-		case dirs[0] != ".":
-			count[dirs[0]+"/"]++
-		case path.Ext(p) == ".md" || path.Ext(p) == ".rst":
-			count["*"+path.Ext(p)]++
-		}
-	}
-	places := slices.Sorted(maps.Keys(count)) // "*.md" comes first
-	rank := func(p string) int {
-		if strings.HasPrefix(path.Base(p), "*.") || strings.Contains(usualPlaces, " "+strings.TrimSuffix(p, "/")+" ") {
-			return math.MaxInt
-		}
-		return count[p]
-	}
-	places = slices.DeleteFunc(places, func(p string) bool { return rank(p) < fewestDocuments })
-	if len(places) > mostPlaces {
-		slices.SortStableFunc(places, func(a, b string) int { return cmp.Compare(rank(b), rank(a)) })
-		places = places[:mostPlaces]
-		slices.Sort(places)
-	}
-	return places
-}
-
-func isReadable(p string) bool {
-	return slices.Contains([]string{".md", ".mdx", ".markdown", ".rst"}, path.Ext(strings.TrimSuffix(p, ".erb")))
-}
-
-func holdsNoDocuments(dir string) bool {
-	return dir != "." && strings.HasPrefix(dir, ".") || strings.Contains(noDocuments, " "+dir+" ")
-}
-
-// What the built-in reader cannot read: files that are documents wherever they are, and files that are
-// documents in a folder for them and elsewhere may be templates, data or drawings.
-const (
-	foreignDocuments = " .adoc .asciidoc .doc .docx .mediawiki .odt .org .rtf .textile "
-	maybeDocuments   = " .erb .haml .htm .html .pdf .slim .tex .txt "
-)
-
-// mostUnread is how many places with unread documents odd init names.
-const mostUnread = 3
-
-// findUnread names the folders with documents that the built-in reader cannot read, the fullest first: at least
-// fewestDocuments of one ending, and a tenth of those that it can read there. "" for none.
-func findUnread(paths []string) string {
-	type kind struct{ place, ending string }
-	count, readable := map[kind]int{}, map[string]int{}
-	for _, p := range paths {
-		dirs := strings.Split(path.Dir(p), "/")
-		place, ending := dirs[0]+"/", strings.ToLower(path.Ext(p))
-		if place == "./" {
-			place = "the top folder"
-		}
-		usual := slices.ContainsFunc(dirs, func(dir string) bool { return strings.Contains(usualPlaces+"source ", " "+dir+" ") })
-		switch {
-		case slices.ContainsFunc(dirs, holdsNoDocuments):
-		case isReadable(p):
-			readable[place]++
-		case ending != "" && (strings.Contains(foreignDocuments, " "+ending+" ") || usual && strings.Contains(maybeDocuments, " "+ending+" ")):
-			count[kind{place, ending}]++
-		}
-	}
-	maps.DeleteFunc(count, func(k kind, n int) bool { return n < fewestDocuments || n*10 < readable[k.place] })
-	kinds := slices.SortedFunc(maps.Keys(count), func(a, b kind) int {
-		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a.place, b.place), cmp.Compare(a.ending, b.ending))
-	})
-	var out []string
-	for _, k := range kinds[:min(len(kinds), mostUnread)] {
-		out = append(out, fmt.Sprintf("%s (%d %s)", k.place, count[k], k.ending))
-	}
-	if n := len(kinds) - len(out); n > 0 {
-		out = append(out, fmt.Sprintf("%d more", n))
-	}
-	return strings.Join(out, ", ")
 }
 
 // ownBundle reports a bundle at root that is more than what an init laid out which
