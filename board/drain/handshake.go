@@ -27,21 +27,19 @@ import (
 // handshake is how one session is bound, and what it came to. All its stages are judged by the board as
 // the claim left it. It lives in the drain alone; the run's ledger records what it came to.
 type handshake struct {
-	d          *drain
-	session    *anchor.Session
-	head       repo.OID // the board's commit it stands on
-	files      fs.FS    // of that commit
-	law        anchor.Constitution
-	ask        anchor.IdentityRequest
-	task       board.Task
-	commit     anchor.Commit // what the session will have made, and the command that judges it
-	identity   anchor.Result // of identity
-	live       anchor.Live   // once it is bound
-	read       time.Time     // when what the session emitted had been read
-	ended      time.Time     // when the permit was released
-	why        string        // it was released
-	bindProven bool          // the session has proven who it is, and not yet what it will do
-	tries      int
+	d       *drain
+	session *anchor.Session
+	head    repo.OID // the board's commit it stands on
+	files   fs.FS    // of that commit
+	law     anchor.Constitution
+	task    board.Task
+	commit  anchor.Commit // what the session will have made, and the command that judges it
+	passed  anchor.Result // what the last stage that was passed answered
+	live    anchor.Live   // once it is bound
+	read    time.Time     // when what the session emitted had been read
+	ended   time.Time     // when the permit was released
+	why     string        // it was released
+	tries   int
 }
 
 func (s *snapshot) bindsSessions() bool { return s.cfg.Anchor.Mode != string(anchor.Untracked) }
@@ -80,23 +78,15 @@ func (d *drain) beginHandshake(t board.Task, c contract.Contract, mode anchor.Mo
 		return nil, err
 	}
 	h.commit = anchor.Commit{Artifact: h.chooseArtifact(c), Gate: h.law.GateCommand[0]}
-	h.ask = anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID)}
-	if h.session, h.identity = anchor.Begin(h.anchorWorld(), h.ask); !h.identity.Success {
-		return nil, anchor.Refusal(h.identity.Errors)
+	ask := anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID)}
+	if h.session, h.passed = anchor.Begin(h.anchorWorld(), ask); h.session != nil && mode == anchor.Express {
+		h.passed = h.session.Express(h.anchorWorld(), h.commit.Payload()) // odd proves out of the constitution
+		h.live = h.session.Live()
 	}
-	if mode != anchor.Express {
-		return h, nil
+	if !h.passed.Success {
+		return nil, anchor.Refusal(h.passed.Errors)
 	}
-	return h, h.bindExpress()
-}
-
-// bindExpress proves for the session out of its constitution.
-func (h *handshake) bindExpress() error {
-	if res := h.session.Express(h.anchorWorld(), h.commit.Payload()); !res.Success {
-		return anchor.Refusal(res.Errors)
-	}
-	h.live = h.session.Live()
-	return nil
+	return h, nil
 }
 
 // livePermit returns the session's permit; without one, a permit that covers nothing.
@@ -367,35 +357,15 @@ func (h *handshake) briefPart() string {
 	case h.live.Anchor().Token != "":
 		return h.describePermit()
 	}
-	var b strings.Builder
-	if !h.bindProven {
-		b.WriteString("Before anything you emit counts you prove who you are. Begin your answer with an octave block that is BIND. What comes\nafter it you are told when it holds.\n\n")
-		b.WriteString(h.describeStage("BIND", anchor.AtContext))
-		fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.identity.ConstitutionExcerpt)
-		return b.String()
+	fence := session.Fence([]byte(h.passed.Template))
+	next := fmt.Sprintf("%s\n\n%soctave\n%s\n%s\n\n", h.passed.Guidance, fence, strings.TrimRight(h.passed.Template, "\n"), fence)
+	law := fmt.Sprintf("Your constitution, %s:\n\n%s\n", h.law.Path, h.law.Excerpt)
+	if h.passed.ServerArm == nil {
+		return "Before anything you emit counts you prove who you are. Begin your answer with an octave block that is BIND. What comes\nafter it you are told when it holds.\n\n" +
+			"BIND. " + next + law
 	}
-	b.WriteString(h.describeStage("TENSIONS and COMMIT", anchor.AtBound))
-	b.WriteString("Your work may follow below that block in the same answer, or come when you are asked again.\n\n")
-	fmt.Fprintf(&b, "Where you stand, as odd sees it:\n\n%s\n", anchor.ArmText(h.readArm()))
-	fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.identity.ConstitutionExcerpt)
-	b.WriteString(h.describeBounds())
-	return b.String()
-}
-
-// describeStage is how a stage is passed, with its template.
-func (h *handshake) describeStage(what string, stage anchor.Stage) string {
-	say, template := anchor.Guide(stage, nil, anchor.Given{Mode: h.ask.Mode, Strictness: h.ask.Strictness, Role: h.law.Role, Constitution: h.law})
-	fence := session.Fence([]byte(template))
-	return fmt.Sprintf("%s. %s\n\n%soctave\n%s\n%s\n\n", what, say, fence, strings.TrimRight(template, "\n"), fence)
-}
-
-// readArm is where the session stands, as the handshake will find it.
-func (h *handshake) readArm() anchor.Arm {
-	w := h.anchorWorld()
-	facts, _ := w.Facts()
-	phase, _ := w.Phase()
-	focus, source := anchor.Focus(h.ask.Topic, facts.Branch)
-	return anchor.NewArm(facts, phase, focus, source, h.law.SHA256)
+	return "TENSIONS and COMMIT. " + next + "Your work may follow below that block in the same answer, or come when you are asked again.\n\n" +
+		fmt.Sprintf("Where you stand, as odd sees it:\n\n%s\n", anchor.ArmText(*h.passed.ServerArm)) + law + h.describeBounds()
 }
 
 func (h *handshake) describePermit() string {
@@ -442,12 +412,12 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 		late = "A block below your work counts for nothing: who you are comes first.\n"
 		ps = slices.DeleteFunc(slices.Clone(ps), func(p session.Payload) bool { return p.Late })
 	}
-	if !h.bindProven {
+	if h.passed.ServerArm == nil {
 		res := h.session.Context(h.anchorWorld(), payloadAt(ps, 0))
 		if !res.Success {
 			return h.askAgain(late, res)
 		}
-		if h.bindProven = true; len(ps) == 1 && !bytes.Contains(ps[0].Text, []byte("COMMIT")) {
+		if h.passed = res; len(ps) == 1 && !bytes.Contains(ps[0].Text, []byte("COMMIT")) {
 			return invoke.Answered{Say: late + "Your BIND holds. Now begin your answer with one octave block of TENSIONS and COMMIT.\n\n" + h.briefPart()}
 		}
 	}
@@ -471,5 +441,5 @@ func (h *handshake) askAgain(late string, res anchor.Result) invoke.Answered {
 	if res.Terminal {
 		return invoke.Answered{Final: "the agent did not state its role and task correctly: " + oneLine(anchor.Refusal(res.Errors).Error())}
 	}
-	return invoke.Answered{Say: late + res.Guidance + "\n\n" + h.briefPart()}
+	return invoke.Answered{Say: late + cmp.Or(res.Guidance, anchor.Refusal(res.Errors).Error()) + "\n\n" + h.briefPart()}
 }

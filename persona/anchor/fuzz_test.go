@@ -59,7 +59,7 @@ func FuzzReadProof(f *testing.F) {
 				t.Errorf("%+v says too little", q)
 			}
 		}
-		guidance, template := Guide(AtBound, ps, given())
+		guidance, template := given(AtContext).guide(editor(), ps)
 		if guidance == "" || template == "" {
 			t.Error("no guidance")
 		}

@@ -8,44 +8,43 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// Given is what Guide may mention. It mentions nothing else, and nothing that a later
-// stage will ask.
-type Given struct {
-	Mode         Mode
-	Strictness   Strictness
-	Role         string
-	Attempt, Of  int // this one, from 1, and how many there are
-	Constitution Constitution
+// sections returns what the payload that a pending session owes must have.
+func (h Handshake) sections() []string {
+	switch {
+	case h.Mode == Express:
+		return []string{"COMMIT"}
+	case h.Stage == AtIdentity:
+		return []string{"BIND"}
+	}
+	return []string{"TENSIONS", "COMMIT"}
 }
 
-// Guide helps an agent with the payload of a stage: AtContext is BIND, AtBound
-// is TENSIONS and COMMIT (under express COMMIT only). Without problems it says
-// how the stage is passed and the template has every section; with problems it
-// says what to mend and the template has only the sections that failed. The
-// last failure has no next attempt.
-func Guide(stage Stage, ps []Problem, g Given) (guidance, template string) {
-	parts := sectionsOf(stage, g)
+// retryKey names the stage whose failures are counted.
+func (h Handshake) retryKey() string {
+	if h.Stage == AtIdentity && h.Mode != Express {
+		return "context"
+	}
+	return "proof"
+}
+
+// guide helps an agent with the payload that its session owes, and mentions nothing that a
+// later stage will ask. Without problems it says how the stage is passed, and the template
+// has every section. With problems it says what is wrong, and the template has only the
+// sections that failed.
+func (h Handshake) guide(c Constitution, ps []Problem) (guidance, template string) {
+	parts := h.sections()
 	if len(ps) == 0 {
-		return describeStage(parts, g), writeTemplate(parts, g)
+		say := "Send " + strings.Join(parts, " and ") + " as one payload: the template, each <place> filled in by you."
+		for _, name := range parts {
+			say += "\n- " + strings.Join(h.describeSection(name, c), "\n- ")
+		}
+		return say, h.writeTemplate(parts, c)
 	}
 	failed := slices.DeleteFunc(slices.Clone(parts), func(name string) bool { return !concernsSection(ps, name) })
 	if len(failed) == 0 {
 		failed = parts // the payload as a whole
 	}
-	return describeProblems(parts, failed, ps, g), writeTemplate(failed, g)
-}
-
-// sectionsOf returns the sections that the payload of a stage must have.
-func sectionsOf(stage Stage, g Given) []string {
-	switch {
-	case stage == AtContext:
-		return []string{"BIND"}
-	case stage == AtBound && g.Mode == Express:
-		return []string{"COMMIT"}
-	case stage == AtBound:
-		return []string{"TENSIONS", "COMMIT"}
-	}
-	return nil
+	return h.describeProblems(parts, failed, ps), h.writeTemplate(failed, c)
 }
 
 func concernsSection(ps []Problem, section string) bool {
@@ -54,109 +53,69 @@ func concernsSection(ps []Problem, section string) bool {
 	})
 }
 
-// describeStage says what the payload of a stage must contain.
-func describeStage(parts []string, g Given) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Send %s as one payload: the template, each <place> filled in by you.", strings.Join(parts, " and "))
-	for _, name := range parts {
-		for _, line := range describeSection(name, g) {
-			b.WriteString("\n- " + line)
-		}
-	}
-	return b.String()
-}
-
 // describeSection says what a section must contain.
-func describeSection(section string, g Given) []string {
+func (h Handshake) describeSection(section string, c Constitution) []string {
 	switch section {
 	case "BIND":
-		cognition := "COGNITION is one of " + strings.Join(cognitionNames(), ", ") + ": your constitution says which; read it."
-		if g.Constitution.Cognition == "" {
-			cognition = "COGNITION is one of " + strings.Join(cognitionNames(), ", ") + ": your constitution leaves it to you."
+		says, archetypes := "says which; read it", "are names that your constitution declares."
+		if c.Cognition == "" {
+			says = "leaves it to you"
 		}
-		names := "ARCHETYPES are names that your constitution declares."
-		if len(g.Constitution.Archetypes) == 0 {
-			names = "ARCHETYPES may be left out: your constitution declares none."
+		if len(c.Archetypes) == 0 {
+			archetypes = "may be left out: your constitution declares none."
 		}
 		return []string{
-			"ROLE is " + roleName(g.Role) + ".",
-			cognition,
-			names,
+			"ROLE is " + h.Role + ".",
+			"COGNITION is one of " + strings.Join(cognitionNames(), ", ") + ": your constitution " + says + ".",
+			"ARCHETYPES " + archetypes,
 			"AUTHORITY is " + authorityForm + ".",
 		}
 	case "TENSIONS":
-		n := g.Strictness.Least()
 		out := []string{
-			fmt.Sprintf("TENSIONS: at least %d, one a line: %s.", n, tensionFormFor(g.Strictness)),
+			fmt.Sprintf("TENSIONS: at least %d, one a line: %s.", h.Strictness.Least(), tensionFormFor(h.Strictness)),
 			"A constraint is a rule of yours, CTX a file of the work tree it meets, the state what is so there now, the trigger what you will do about it.",
 		}
-		if g.Strictness == Deep {
+		if h.Strictness == Deep {
 			out = append(out, "Each cites lines of its own, as :10-20.")
 		}
 		return out
 	}
-	list := g.Constitution.GateCommand
-	if len(list) == 0 {
-		list = policy.TestCommands()
-	}
 	return []string{
 		"ARTIFACT is the path of the file that the session will have made or changed.",
-		"GATE is the command that judges it, beginning with one of: " + strings.Join(list, ", ") + ".",
+		"GATE is the command that judges it, beginning with one of: " + strings.Join(c.gateCommands(), ", ") + ".",
 	}
 }
 
+// gateCommands returns how a command may begin that COMMIT names as its gate.
+func (c Constitution) gateCommands() []string {
+	if len(c.GateCommand) > 0 {
+		return c.GateCommand
+	}
+	return policy.TestCommands()
+}
+
 // describeProblems lists each problem with its place, what was found and what was
-// expected, and then each remedy once.
-func describeProblems(parts, failed []string, ps []Problem, g Given) string {
+// expected.
+func (h Handshake) describeProblems(parts, failed []string, ps []Problem) string {
 	var b strings.Builder
 	things := "one thing is"
 	if len(ps) > 1 {
 		things = fmt.Sprintf("%d things are", len(ps))
 	}
-	fmt.Fprintf(&b, "%s was not accepted: %s wrong%s.\n", strings.Join(parts, " and "), things, formatAttempt(g))
+	attempt := h.Retries[h.retryKey()]
+	fmt.Fprintf(&b, "%s was not accepted: %s wrong (attempt %d of %d).\n", strings.Join(parts, " and "), things, attempt, maxTries)
 	for i, p := range ps {
 		fmt.Fprintf(&b, "%d. %s\n", i+1, p)
 	}
-	b.WriteString("To mend it:\n")
-	for _, fix := range listRemedies(ps) {
-		b.WriteString("- " + fix + "\n")
-	}
 	switch {
-	case g.Of > 0 && g.Attempt >= g.Of:
+	case attempt >= maxTries:
 		b.WriteString("There is no further attempt in this session: ask a person, or begin a new session.")
 	case len(failed) < len(parts):
-		fmt.Fprintf(&b, "Then send the whole payload again, with the template in the place of your %s.", strings.Join(failed, " and "))
+		fmt.Fprintf(&b, "Mend that, and send the whole payload again, with the template in the place of your %s.", strings.Join(failed, " and "))
 	default:
-		b.WriteString("Then send the payload again; the template has its form.")
+		b.WriteString("Mend that, and send the payload again; the template has its form.")
 	}
 	return b.String()
-}
-
-func formatAttempt(g Given) string {
-	if g.Of == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (attempt %d of %d)", g.Attempt, g.Of)
-}
-
-// listRemedies returns each remedy once, in the order of the problems.
-func listRemedies(ps []Problem) []string {
-	var out []string
-	for _, p := range ps {
-		fix := p.Want
-		if fix == "" {
-			fix = remedyOf(p.Code)
-		}
-		at := p.At
-		if strings.HasPrefix(at, "TENSIONS") {
-			at = "TENSIONS" // many may fail for one reason
-		}
-		fix = at + ": " + fix
-		if !slices.Contains(out, fix) {
-			out = append(out, fix)
-		}
-	}
-	return out
 }
 
 // String returns the problem on one line: where, what, what was found, what was
@@ -177,28 +136,25 @@ func (p Problem) String() string {
 }
 
 // writeTemplate returns a payload with places to fill in, which as it stands is refused.
-func writeTemplate(parts []string, g Given) string {
+func (h Handshake) writeTemplate(parts []string, c Constitution) string {
 	var out []string
 	for _, name := range parts {
 		switch name {
 		case "BIND":
-			b := Bind{Role: roleName(g.Role), Cognition: "<your cognition>", Authority: Authority{Scope: "<what you answer for>"}}
-			if len(g.Constitution.Archetypes) > 0 {
+			b := Bind{Role: h.Role, Cognition: "<your cognition>", Authority: Authority{Scope: "<what you answer for>"}}
+			if len(c.Archetypes) > 0 {
 				b.Archetypes = []string{"<your archetypes>"}
 			}
 			out = append(out, b.formatOctave())
 		case "TENSIONS":
 			t := Tension{Constraint: "<a rule of yours>", Path: "<path of a file>", State: "<what is so there>", Trigger: "<what you will do>"}
-			if g.Strictness == Deep {
+			if h.Strictness == Deep {
 				t.Start, t.End = 10, 20
 			}
-			out = append(out, tensionsOctave(Anchor{Tensions: slices.Repeat([]Tension{t}, g.Strictness.Least())}))
+			out = append(out, tensionsOctave(Anchor{Tensions: slices.Repeat([]Tension{t}, h.Strictness.Least())}))
 		case "COMMIT":
 			out = append(out, Commit{"<path of the file you will make or change>", "<command that judges it>"}.formatOctave())
 		}
-	}
-	if out == nil {
-		return ""
 	}
 	return formatIdentity(out...)
 }

@@ -13,13 +13,14 @@ import (
 // laterWords are what only a later stage may say than the one that binds the role.
 var laterWords = regexp.MustCompile(`\b(TENSIONS?|CTX|TRIGGER|COMMIT|ARTIFACT|GATE|ARM|PHASE)\b`)
 
-func given() Given {
-	return Given{Mode: Full, Strictness: Default, Role: "editor", Attempt: 1, Of: 3, Constitution: editor()}
+// given is a session at a stage, with one failure behind it.
+func given(at Stage) Handshake {
+	return Handshake{Mode: Full, Strictness: Default, Role: "editor", Stage: at, Retries: map[string]int{"context": 1, "proof": 1}}
 }
 
 func TestGuideAsks(t *testing.T) {
 	t.Parallel()
-	guidance, template := Guide(AtContext, nil, given())
+	guidance, template := given(AtIdentity).guide(editor(), nil)
 	if w := laterWords.FindString(guidance + template); w != "" {
 		t.Errorf("the first answer says %s:\n%s\n%s", w, guidance, template)
 	}
@@ -27,32 +28,29 @@ func TestGuideAsks(t *testing.T) {
 	if d := cmp.Diff(want, template); d != "" {
 		t.Errorf("template (-want +got):\n%s", d)
 	}
-	_, template = Guide(AtBound, nil, given())
+	_, template = given(AtContext).guide(editor(), nil)
 	if n := strings.Count(template, "⇌CTX:"); n != 2 || !strings.Contains(template, "GATE::") {
 		t.Errorf("the template of default has %d tensions:\n%s", n, template)
 	}
-	deep := given()
+	deep := given(AtContext)
 	deep.Strictness = Deep
-	if _, template = Guide(AtBound, nil, deep); strings.Count(template, ":10-20[") != 3 {
+	if _, template = deep.guide(editor(), nil); strings.Count(template, ":10-20[") != 3 {
 		t.Errorf("the template of deep cites no lines:\n%s", template)
 	}
-	fast := given()
+	fast := given(AtIdentity)
 	fast.Mode = Express
-	if _, template = Guide(AtBound, nil, fast); strings.Contains(template, "TENSIONS") || !strings.Contains(template, "ARTIFACT") {
+	if _, template = fast.guide(editor(), nil); strings.Contains(template, "TENSIONS") || !strings.Contains(template, "ARTIFACT") {
 		t.Errorf("the template of express:\n%s", template)
-	}
-	if _, template = Guide(AtIdentity, nil, given()); template != "" {
-		t.Errorf("identity takes no payload, and has a template:\n%s", template)
 	}
 }
 
 // An unfilled template is read, and refused for what it leaves open, not for its form.
 func TestTemplatesAreReadAndRefused(t *testing.T) {
 	t.Parallel()
-	_, template := Guide(AtContext, nil, given())
+	_, template := given(AtIdentity).guide(editor(), nil)
 	_, ps := takeBind([]byte(template), editor(), "editor", nil)
 	wantCodes(t, ps, BindCognition, BindArchetype, BindAuthority)
-	_, template = Guide(AtBound, nil, given())
+	_, template = given(AtContext).guide(editor(), nil)
 	_, ps = judged(template, Default)
 	for _, p := range ps {
 		if p.Code == ProofSyntax || p.Code == TenSyntax || p.Code == TenCount {
@@ -70,14 +68,11 @@ func TestGuideMends(t *testing.T) {
 		{Code: BindMismatch, At: "BIND.ROLE", Text: "the session was opened for another role", Found: "auditor", Want: "ROLE::editor"},
 		{Code: BindAuthority, At: "BIND.AUTHORITY", Line: 4, Text: "the brackets of the authority are empty", Found: "RESPONSIBLE[]", Want: authorityForm},
 	}
-	guidance, _ := Guide(AtContext, ps, given())
+	guidance, _ := given(AtIdentity).guide(editor(), ps)
 	want := `BIND was not accepted: 2 things are wrong (attempt 1 of 3).
 1. BIND.ROLE: the session was opened for another role; found "auditor"; expected ROLE::editor [A_BIND_ROLE_MISMATCH]
 2. BIND.AUTHORITY, line 4: the brackets of the authority are empty; found "RESPONSIBLE[]"; expected RESPONSIBLE[what you answer for], or DELEGATED[token::task] under a session that is bound [A_BIND_AUTHORITY]
-To mend it:
-- BIND.ROLE: ROLE::editor
-- BIND.AUTHORITY: RESPONSIBLE[what you answer for], or DELEGATED[token::task] under a session that is bound
-Then send the payload again; the template has its form.`
+Mend that, and send the payload again; the template has its form.`
 	if d := cmp.Diff(want, guidance); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -90,7 +85,7 @@ func TestGuideShowsOnlyWhatFailed(t *testing.T) {
 	t.Parallel()
 	_, ps := judged(strings.Replace(proofOf(first, second), "go test ./...", "echo fine", 1), Default)
 	wantCodes(t, ps, CommitUnlisted)
-	guidance, template := Guide(AtBound, ps, given())
+	guidance, template := given(AtContext).guide(editor(), ps)
 	if strings.Contains(template, "TENSIONS") || !strings.Contains(template, "COMMIT") {
 		t.Errorf("template:\n%s", template)
 	}
@@ -98,20 +93,17 @@ func TestGuideShowsOnlyWhatFailed(t *testing.T) {
 		t.Errorf("guidance:\n%s", guidance)
 	}
 	_, ps = judged(proofOf("[RULE]⇌CTX:a.go[]→TRIGGER[x]", "[POLICY]⇌CTX:b.go[]→TRIGGER[y]"), Default)
-	guidance, template = Guide(AtBound, ps, given())
+	guidance, template = given(AtContext).guide(editor(), ps)
 	if strings.Contains(template, "COMMIT") || !strings.Contains(template, "TENSIONS") {
 		t.Errorf("template:\n%s", template)
 	}
-	if n := strings.Count(guidance, "\n- "); n != 2 || len(ps) != 4 {
-		t.Errorf("%d fixes of %d problems, want 2 of 4: each once\n%s", n, len(ps), guidance)
-	}
-	last := given()
-	last.Attempt = 3
-	if guidance, _ = Guide(AtBound, ps, last); !strings.Contains(guidance, "(attempt 3 of 3)") || !strings.Contains(guidance, "no further attempt") {
+	last := given(AtContext)
+	last.Retries["proof"] = 3
+	if guidance, _ = last.guide(editor(), ps); !strings.Contains(guidance, "(attempt 3 of 3)") || !strings.Contains(guidance, "no further attempt") {
 		t.Errorf("the last attempt does not say so:\n%s", guidance)
 	}
 	_, ps = judged("no payload at all", Default)
-	if _, template = Guide(AtBound, ps, given()); !strings.Contains(template, "TENSIONS") || !strings.Contains(template, "COMMIT") {
+	if _, template = given(AtContext).guide(editor(), ps); !strings.Contains(template, "TENSIONS") || !strings.Contains(template, "COMMIT") {
 		t.Errorf("template of an unreadable payload:\n%s", template)
 	}
 }

@@ -138,15 +138,11 @@ func (w World) newHandshake(q IdentityRequest, c Constitution) (Handshake, error
 
 // answerOpened answers whoever opened the session, and asks for the next payload.
 func (h Handshake) answerOpened(c Constitution) Result {
-	to := AtContext
-	if h.Mode == Express {
-		to = AtBound
-	}
 	r := Result{
 		Success: true, Stage: string(AtIdentity), Token: h.Token, ConstitutionPath: c.Path, ConstitutionExcerpt: c.Excerpt,
 		NextStep: nextCommand(AtIdentity, h.Mode, h.Token),
 	}
-	r.Guidance, r.Template = Guide(to, nil, Given{Mode: h.Mode, Strictness: h.Strictness, Role: h.Role, Of: maxTries, Constitution: c})
+	r.Guidance, r.Template = h.guide(c, nil)
 	return r
 }
 

@@ -228,10 +228,7 @@ func (j *proofJudge) checkAllowed(at, p string) {
 
 func (j *proofJudge) checkGate(g string) {
 	const at = "COMMIT.GATE"
-	list := j.in.Constitution.GateCommand
-	if len(list) == 0 {
-		list = policy.TestCommands()
-	}
+	list := j.in.Constitution.gateCommands()
 	want := "GATE:: and a command that begins with one of: " + strings.Join(list, ", ")
 	switch {
 	case g == "":

@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -240,44 +241,28 @@ func refuseOutside(token string, ps ...Problem) Result {
 
 // refuse answers a call without changing anything or counting a try.
 func (t *stageCall) refuse(ps ...Problem) Result {
-	r := Result{Stage: string(t.stage), Token: t.token, Errors: ps, NextStep: nextCommand(t.stage, t.hand.Mode, t.token)}
-	if r.Stage == "" {
-		r.Stage = "LOBBY"
-	}
+	r := Result{Stage: cmp.Or(string(t.stage), "LOBBY"), Token: t.token, Errors: ps, NextStep: nextCommand(t.stage, t.hand.Mode, t.token)}
 	if _, ended := t.hand.checkEnded(t.World.Now); t.place == pending && ended {
 		r.NextStep = nextCommand("", "", "")
 	}
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.String()
-	}
-	r.Guidance = strings.Join(lines, "\n")
 	return r
 }
 
 // countFailure counts a try that failed, on disk, and then answers with the guidance of
 // the stage that it was to pass. The last one is the end of the session.
-func (t *stageCall) countFailure(key string, to Stage, c Constitution, ps []Problem) Result {
-	if t.hand.Retries == nil {
-		t.hand.Retries = map[string]int{}
-	}
+func (t *stageCall) countFailure(c Constitution, ps []Problem) Result {
+	key := t.hand.retryKey()
 	t.hand.Retries[key]++
-	n := t.hand.Retries[key]
-	t.hand.Terminal = n >= maxTries
+	t.hand.Terminal = t.hand.Retries[key] >= maxTries
 	if err := t.writeHandshake(); err != nil {
 		return t.refuse(persistProblem(err))
 	}
 	r := t.refuse(ps...)
-	r.Terminal = t.hand.Terminal
-	r.Guidance, r.Template = Guide(to, ps, t.guideFor(c, n))
-	if r.Terminal {
+	r.Guidance, r.Template = t.hand.guide(c, ps)
+	if r.Terminal = t.hand.Terminal; r.Terminal {
 		r.Template = ""
 	}
 	return r
-}
-
-func (t *stageCall) guideFor(c Constitution, attempt int) Given {
-	return Given{Mode: t.hand.Mode, Strictness: t.hand.Strictness, Role: t.hand.Role, Attempt: attempt, Of: maxTries, Constitution: c}
 }
 
 // writeHandshake writes the handshake where it is now.

@@ -72,7 +72,7 @@ func (t *stageCall) proofRules(c Constitution) Judging {
 // written and the session promoted.
 func (t *stageCall) bindSession(p Proof, by string, c Constitution, ps, warnings []Problem) Result {
 	if len(ps) > 0 {
-		return t.countFailure("proof", AtBound, c, ps)
+		return t.countFailure(c, ps)
 	}
 	permit := t.newPermit(p.Commit, c)
 	if parent := permit.Parent; parent != "" && !t.isBound(parent) {

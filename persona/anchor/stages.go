@@ -53,7 +53,7 @@ func (t *stageCall) runContext() Result {
 	}
 	b, ps := takeBind(t.payload, c, t.hand.Role, t.isBound)
 	if len(ps) > 0 {
-		return t.countFailure("context", AtContext, c, ps)
+		return t.countFailure(c, ps)
 	}
 	arm, warnings, ps := t.computeArm(c)
 	if len(ps) > 0 {
@@ -88,7 +88,7 @@ func (t *stageCall) repeatContext(c Constitution) Result {
 func (t *stageCall) answerContext(c Constitution, warnings []Problem) Result {
 	r := t.refuse()
 	r.Success, r.ServerArm, r.Warnings = true, t.hand.Arm, append(warnings, t.warnSharedFocus()...)
-	r.Guidance, r.Template = Guide(AtBound, nil, t.guideFor(c, 1))
+	r.Guidance, r.Template = t.hand.guide(c, nil)
 	return r
 }
 

@@ -249,7 +249,7 @@ func anchorPage(r anchor.Result) string {
 	if r.ServerArm != nil && r.Anchor == "" {
 		parts = append(parts, armLines(*r.ServerArm))
 	}
-	parts = append(parts, problemLines(r.Errors, r.Guidance), r.Guidance, labelled("Warnings:\n", problemLines(r.Warnings, "")), r.Template, r.Anchor)
+	parts = append(parts, cmp.Or(r.Guidance, problemLines(r.Errors)), labelled("Warnings:\n", problemLines(r.Warnings)), r.Template, r.Anchor)
 	if r.Permit != nil {
 		parts = append(parts, permitLines(*r.Permit))
 	}
@@ -262,15 +262,11 @@ func anchorPage(r anchor.Result) string {
 	return strings.TrimSuffix(page, "\n")
 }
 
-// problemLines tells the problems that said does not tell already.
-func problemLines(ps []anchor.Problem, said string) string {
-	var b strings.Builder
+func problemLines(ps []anchor.Problem) (lines string) {
 	for _, p := range ps {
-		if !strings.Contains(said, p.String()) {
-			fmt.Fprintf(&b, "- %s\n", p)
-		}
+		lines += "- " + p.String() + "\n"
 	}
-	return b.String()
+	return lines
 }
 
 // armLines returns what the server found, a member a line, without an envelope that
