@@ -62,24 +62,18 @@ func readAgentFile(path string, b []byte) (Constitution, []Problem) {
 // one belongs to its key.
 func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 	for _, e := range entries {
-		v, ok := e.Holds()
-		if !ok {
-			continue
-		}
-		line, name := e.Line, r.nameEntry(e, parent)
+		name := r.nameEntry(e, parent)
 		switch {
 		case e.Kind == octave.Envelope || e.Kind == octave.Section:
-			r.walk(e.Entries, e.Key, false)
+			r.walk(e.Items, e.Key, false)
 		case meta && name != "":
-			r.addRules("META."+name, r.listRules(v, line)...)
+			r.addRules("META."+name, listRules(e)...)
 		case e.Key == "ESCALATION":
-			r.handed = append(r.handed, escalationTargets(r.listRules(v, line))...)
+			r.handed = append(r.handed, escalationTargets(listRules(e))...)
 		case name != "":
-			r.readValue(name, v, line)
-		case e.Kind == octave.Block:
-			r.walk(e.Entries, e.Key, e.Key == "META")
-		case e.Key == "AUTHORITY" && v.Kind == octave.List:
-			r.walk(v.Items, e.Key, false)
+			r.readValue(name, e)
+		case e.Kind == octave.Block, e.Key == "AUTHORITY":
+			r.walk(e.Items, e.Key, e.Key == "META")
 		}
 	}
 }
@@ -96,75 +90,71 @@ func (r *octaveReader) nameEntry(e *octave.Entry, parent string) string {
 	return name
 }
 
-func (r *octaveReader) readValue(name string, v octave.Value, line int) {
+func (r *octaveReader) readValue(name string, e *octave.Entry) {
 	switch name {
 	case sayGates:
-		r.readGates(v, line)
+		r.readGates(e)
 	case sayArchetypes:
-		for _, it := range r.listRules(v, line) {
+		for _, it := range listRules(e) {
 			head, _, _ := strings.Cut(it.Text, "::") // THEMIS::{justice}
 			for _, part := range strings.FieldsFunc(head, func(c rune) bool { return c == '⊕' || c == '+' }) {
 				r.addRules(name, Rule{part, it.Line})
 			}
 		}
 	case sayCognition:
-		head, _, _ := strings.Cut(valueText(v), "::") // LOGOS::ATLAS⊕HERMES
-		r.addRules(name, Rule{head, line})
+		head, _, _ := strings.Cut(valueText(e), "::") // LOGOS::ATLAS⊕HERMES
+		r.addRules(name, Rule{head, e.Line})
 	default:
-		r.addRules(name, r.listRules(v, line)...)
+		r.addRules(name, listRules(e)...)
 	}
 }
 
 // listRules returns the rules in a value: the elements of a list or block, the parts
 // of a word joined by ⊕, the lines of a fence, or the text.
-func (r *octaveReader) listRules(v octave.Value, line int) (out []Rule) {
-	switch v.Kind {
-	case octave.List, octave.Nested:
-		for _, e := range v.Items {
-			if t := entryText(e); t != "" {
-				out = append(out, Rule{t, e.Line})
+func listRules(e *octave.Entry) (out []Rule) {
+	switch e.Kind {
+	case octave.List, octave.Block:
+		for _, it := range e.Items {
+			if t := entryText(it); t != "" {
+				out = append(out, Rule{t, it.Line})
 			}
 		}
 	case octave.Word:
-		for part := range strings.SplitSeq(v.Text, "⊕") {
-			out = append(out, Rule{part, line})
+		for part := range strings.SplitSeq(e.Text, "⊕") {
+			out = append(out, Rule{part, e.Line})
 		}
 	case octave.Fence, octave.Triple:
-		for n, part := range strings.Split(strings.TrimSuffix(v.Text, "\n"), "\n") {
-			at := line + n
-			if v.Kind == octave.Fence {
-				at += 2 // the key's line and the fence's
-			}
-			out = append(out, Rule{strings.TrimLeft(strings.TrimSpace(part), "-*• "), at})
+		at := e.Line
+		if e.Kind == octave.Fence {
+			at += 2 // the key's line and the fence's
+		}
+		for n, part := range strings.Split(strings.TrimSuffix(e.Text, "\n"), "\n") {
+			out = append(out, Rule{strings.TrimLeft(strings.TrimSpace(part), "-*• "), at + n})
 		}
 	default:
-		out = append(out, Rule{v.Text, line})
+		out = append(out, Rule{e.Text, e.Line})
 	}
 	return out
 }
 
 // entryText returns an entry as one line of text, "" for an empty one.
 func entryText(e *octave.Entry) string {
-	if e.Kind == octave.Loose {
+	switch {
+	case e.Kind == octave.Loose:
 		return strings.TrimLeft(strings.TrimSpace(e.Text), "-*• ")
+	case e.Key == "":
+		return valueText(e)
 	}
-	v, ok := e.Holds()
-	if !ok {
-		return ""
-	}
-	if e.Key == "" {
-		return valueText(v)
-	}
-	return e.Key + "::" + valueText(v)
+	return e.Key + "::" + valueText(e)
 }
 
-func valueText(v octave.Value) string {
-	if v.Kind != octave.List && v.Kind != octave.Nested {
-		return v.Text
+func valueText(e *octave.Entry) string {
+	if e.Kind > octave.List {
+		return e.Text
 	}
 	var parts []string
-	for _, e := range v.Items {
-		if t := entryText(e); t != "" {
+	for _, it := range e.Items {
+		if t := entryText(it); t != "" {
 			parts = append(parts, t)
 		}
 	}
@@ -173,22 +163,19 @@ func valueText(v octave.Value) string {
 
 // readGates reads GATES in its forms: [NEVER<A,B>, ALWAYS<C>], NEVER[A] ALWAYS[B],
 // pairs of these names, and bare elements, which name what may never pass.
-func (r *octaveReader) readGates(v octave.Value, line int) {
-	if v.Kind != octave.List && v.Kind != octave.Nested {
-		r.readGateText(v.Text, line)
+func (r *octaveReader) readGates(gates *octave.Entry) {
+	if gates.Kind > octave.List {
+		r.readGateText(gates.Text, gates.Line)
 		return
 	}
-	for _, e := range v.Items {
-		held, ok := e.Holds()
-		at := e.Line
-		name, isGate := gateNames()[e.Key]
-		switch {
-		case ok && isGate:
-			r.addRules(name, r.listRules(held, at)...)
-		case ok && e.Key != "":
-			r.addRules(sayGates, Rule{entryText(e), at})
+	for _, e := range gates.Items {
+		switch name, isGate := gateNames()[e.Key]; {
+		case isGate:
+			r.addRules(name, listRules(e)...)
+		case e.Key != "":
+			r.addRules(sayGates, Rule{entryText(e), e.Line})
 		default:
-			r.readGateText(entryText(e), at)
+			r.readGateText(entryText(e), e.Line)
 		}
 	}
 }

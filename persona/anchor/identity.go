@@ -223,11 +223,12 @@ func Phase(files fs.FS) (phase, problem string) {
 // listPhases returns the values of PHASE in blocks and sections.
 func listPhases(entries []*octave.Entry) (out []Rule) {
 	for _, e := range entries {
-		if e.Kind == octave.Pair && e.Key == "PHASE" {
-			text, _, _ := strings.Cut(valueText(e.Value), "[") // B1[since May]
+		if e.Key == "PHASE" && e.Kind >= octave.List {
+			text, _, _ := strings.Cut(valueText(e), "[") // B1[since May]
 			out = append(out, Rule{strings.TrimSpace(text), e.Line})
+		} else if e.Kind < octave.List {
+			out = append(out, listPhases(e.Items)...)
 		}
-		out = append(out, listPhases(e.Entries)...)
 	}
 	return out
 }

@@ -101,7 +101,7 @@ func parsePayload(b []byte, syntax Code) *payload {
 	}
 	for _, e := range entries {
 		if e.Kind == octave.Envelope {
-			r.entries = append(r.entries, e.Entries...)
+			r.entries = append(r.entries, e.Items...)
 		} else {
 			r.entries = append(r.entries, e)
 		}
@@ -180,7 +180,7 @@ func (r *payload) findSection(name string, names ...string) *payloadSection {
 		if !isSection(e) || !isNamed(e.Key, names) {
 			continue
 		}
-		found = append(found, &payloadSection{payload: r, name: name, line: e.Line, entries: slices.Concat(e.Entries, e.Value.Items)})
+		found = append(found, &payloadSection{payload: r, name: name, line: e.Line, entries: e.Items})
 	}
 	switch {
 	case len(found) == 1:
@@ -195,7 +195,7 @@ func (r *payload) findSection(name string, names ...string) *payloadSection {
 }
 
 func isSection(e *octave.Entry) bool {
-	return e.Kind == octave.Section || e.Kind == octave.Block || e.Kind == octave.Pair && e.Value.Kind == octave.List
+	return e.Kind == octave.Section || e.Kind == octave.Block || e.Kind == octave.List
 }
 
 // isNamed reports whether a key is one of the names, in any case.
@@ -229,7 +229,7 @@ func (s *payloadSection) refuseForeignKeys() {
 func (s *payloadSection) findEntry(keys ...string) *octave.Entry {
 	var found *octave.Entry
 	for _, e := range s.entries {
-		if e.Kind != octave.Pair || !isNamed(e.Key, keys) {
+		if e.Kind < octave.List || !isNamed(e.Key, keys) {
 			continue
 		}
 		if found != nil {
@@ -248,16 +248,16 @@ func (s *payloadSection) readText(keys ...string) string {
 	if e == nil {
 		return ""
 	}
-	if e.Value.Kind == octave.List {
+	if e.Kind == octave.List {
 		s.addProblem(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: e.Line, Text: "a list where a single value is expected",
 			Found: truncate(s.payload.lineText(e.Line)), Want: keys[0] + `::"…"`})
 		return ""
 	}
-	return plainText(e.Value)
+	return plainText(e)
 }
 
 // plainText takes off the back-ticks of a value that was written as code.
-func plainText(v octave.Value) string {
+func plainText(v *octave.Entry) string {
 	text := strings.TrimSpace(v.Text)
 	if inner, ok := strings.CutPrefix(text, "`"); ok && v.Kind == octave.Word {
 		if inner, ok = strings.CutSuffix(inner, "`"); ok && !strings.Contains(inner, "`") {
@@ -280,9 +280,10 @@ func (s *payloadSection) readCognition() (cognition string, archetypes []string)
 	}
 	add(inline)
 	if e := s.findEntry("ARCHETYPES", "ARCHETYPE"); e != nil {
-		add(e.Value.Text)
-		for _, i := range e.Value.Items {
-			add(i.Value.Text)
+		for _, i := range append(e.Items, e) {
+			if len(i.Items) == 0 {
+				add(i.Text)
+			}
 		}
 	}
 	return strings.ToUpper(strings.TrimSpace(cognition)), archetypes
@@ -380,21 +381,18 @@ func (s *payloadSection) readTension(e *octave.Entry, place int) (t Tension, mea
 
 // tensionText returns the text of an entry that was meant as a tension, its ordinal in front.
 func (s *payloadSection) tensionText(e *octave.Entry) (text string, meant bool) {
-	label := tensionOrdinal().FindString(e.Key + "::")
 	switch e.Kind {
-	case octave.Pair, octave.Item:
-		if text = e.Value.Text; e.Value.Kind == octave.List {
-			text = e.Value.Raw
-		}
-		if label != "" && tensionOrdinal().MatchString(text) {
-			label = ""
-		}
-		mine := label != "" || e.Key == "" || keySections()[strings.ToUpper(e.Key)] == "" && looksLikeTension(text)
-		return label + text, mine
+	case octave.Section, octave.Block:
+		return "", false
 	case octave.Loose:
 		return strings.Trim(e.Text, `"`), looksLikeTension(e.Text)
 	}
-	return "", false
+	label := tensionOrdinal().FindString(e.Key + "::")
+	mine := label != "" || e.Key == "" || keySections()[strings.ToUpper(e.Key)] == "" && looksLikeTension(e.Text)
+	if tensionOrdinal().MatchString(e.Text) {
+		label = ""
+	}
+	return label + e.Text, mine
 }
 
 // tensionAt names a tension: its ordinal, or its place among the others.

@@ -29,7 +29,7 @@ func FuzzParse(f *testing.F) {
 		if len(problems) > 0 { // a character that no file may hold
 			return
 		}
-		if got := entries[0].Entries[1].Value.Text; got != s {
+		if got := entries[0].Items[1].Text; got != s {
 			t.Fatalf("%q came back as %q", s, got)
 		}
 	})
@@ -41,8 +41,7 @@ func checkLines(t *testing.T, all []*Entry, from, to int) {
 		if e.Line < from || e.Line > to {
 			t.Fatalf("%+v outside of the lines %d to %d", e, from, to)
 		}
-		checkLines(t, e.Entries, e.Line, to)
-		checkLines(t, e.Value.Items, e.Line, to)
+		checkLines(t, e.Items, e.Line, to)
 		from = e.Line
 	}
 }

@@ -1,40 +1,50 @@
 package octave
 
 import (
+	"regexp"
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+	"sync"
 )
+
+const maxKey = 512 // bytes; what is longer is no key
+
+// keyForm is a key, in quotes or not, and its colons.
+var keyForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:"((?:[^"\\\n]|\\[^\n])*)"|([\p{L}\p{Nd}_.-]+))(?:[ \t]*::|:)`)
+})
+
+// readKey reads a key at at, and returns where its value begins. One colon stands for two
+// before a blank, the end of the line or quotes, and behind quotes.
+func (p *parser) readKey(at int) (key string, value int, ok bool) {
+	m := keyForm().FindStringSubmatchIndex(p.src[at:min(at+maxKey, len(p.src))])
+	if m == nil {
+		return "", 0, false
+	}
+	value = at + m[1]
+	if m[2] >= 0 {
+		return unquote(p.src[at+m[2] : at+m[3]]), value, true
+	}
+	ok = p.hasAt(value-2, "::") || p.isAtLineEnd(value) || strings.IndexByte(" \t\"", p.src[value]) >= 0
+	return p.src[at+m[4] : at+m[5]], value, ok
+}
 
 // readKeyed reads a pair or opens a block; what is neither stays loose.
 func (p *parser) readKeyed(e *Entry, at, end, next, col int) {
-	k, ok := p.readKey(at)
+	key, value, ok := p.readKey(at)
 	if !ok {
 		return
 	}
-	rest := p.src[k.after:end]
-	behind := strings.TrimLeft(rest, " \t")
-	switch body, one := strings.CutPrefix(rest, ":"); {
-	case strings.HasPrefix(behind, "::"):
-		p.pos = end - len(behind) + 2
-	case !one:
-		return
-	case strings.TrimLeft(body, " \t") == "", isBlank(body[0]) && strings.HasPrefix(strings.TrimLeft(body, " \t"), "//"):
-		e.Kind, e.Key, e.Text = Block, k.name, ""
-		p.openScope(e, at, col)
-		return
-	case k.quoted, isBlank(body[0]), body[0] == '"':
-		p.pos = k.after + 1
-	default:
+	*e = Entry{Kind: Empty, Key: key, Line: e.Line}
+	p.pos = value
+	if p.mayEnd(false) && !p.hasAt(value-2, "::") {
+		e.Kind, p.pos = Block, next
+		p.openScope(e, col)
 		return
 	}
-	e.Kind, e.Key, e.Text = Pair, k.name, ""
 	p.readValue(e, false)
-	if p.stop {
-		return
-	}
 	_, p.pos = p.lineEnd(p.pos)
-	if e.Value.Kind == Empty {
+	if e.Kind == Empty {
 		p.readBelow(e, next, col)
 	}
 }
@@ -42,53 +52,43 @@ func (p *parser) readKeyed(e *Entry, at, end, next, col int) {
 // readBelow looks where the value of a key with none on its line may be: a fence on
 // the next line, or a block that was opened with two colons.
 func (p *parser) readBelow(e *Entry, next, col int) {
-	end, after := p.lineEnd(next)
-	first, _ := p.measureIndent(next, end)
-	if fenceLength(p.src[first:end]) > 0 {
-		e.Value = p.readFence(first, end, after)
-		return
-	}
-	for at := next; at < len(p.src); at = after {
-		end, after = p.lineEnd(at)
-		first, c := p.measureIndent(at, end)
-		if first == end {
+	for at, first := next, true; at < len(p.src); first = false {
+		end, after := p.lineEnd(at)
+		start, c := p.measureIndent(at, end)
+		switch line := p.src[start:end]; {
+		case first && fenceLength(line) > 0:
+			e.Kind, e.Text = Fence, p.readFence(start)
+		case line == "":
+			at = after
 			continue
-		}
-		if c > col && envelopeName(p.src[first:end]) == "" {
-			e.Kind, e.Value = Block, Value{}
-			p.openScope(e, first, col)
+		case c > col && envelopeName(line) == "":
+			e.Kind = Block
+			p.openScope(e, col)
 		}
 		return
 	}
 }
 
-// readFence reads from an opening line, whose ticks begin at at, to the closing one.
-func (p *parser) readFence(at, end, next int) Value {
-	n, body := fenceLength(p.src[at:end]), next
-	for from := body; from < len(p.src); from = next {
-		end, next = p.lineEnd(from)
-		line := strings.TrimSpace(p.src[from:end])
-		m := len(line) - len(strings.TrimLeft(line, "`"))
-		switch {
-		case m == n && len(line) == n:
+// readFence reads from an opening line, whose ticks begin at at, to behind the closing one.
+func (p *parser) readFence(at int) string {
+	end, body := p.lineEnd(at)
+	ticks := strings.Repeat("`", fenceLength(p.src[at:end]))
+	for from := body; from < len(p.src); {
+		end, next := p.lineEnd(from)
+		if strings.TrimSpace(p.src[from:end]) == ticks {
 			p.pos = next
-			return Value{Kind: Fence, Text: p.src[body:from]}
-		case m > n:
-			p.note(from, "a longer fence inside a fence", "make the outer fence the longer one")
+			return p.src[body:from]
 		}
+		from = next
 	}
-	p.note(at, "the fence is not closed; a closing line has as many back-ticks and nothing else", "close it")
-	p.pos, p.stop = len(p.src), true
-	return Value{Kind: Fence}
+	p.fail(at, "the fence is not closed; a closing line has as many back-ticks and nothing else", "close it")
+	return ""
 }
 
 // mayEnd reports that a value may end here: nothing follows on the line, or a
 // comment does, or in a list a comma or bracket.
 func (p *parser) mayEnd(inList bool) bool {
-	i := p.pos
-	for i < len(p.src) && isBlank(p.src[i]) {
-		i++
-	}
+	i := p.skipBlanks(p.pos)
 	if p.isAtLineEnd(i) || i > p.pos && p.hasAt(i, "//") {
 		return true
 	}
@@ -97,83 +97,75 @@ func (p *parser) mayEnd(inList bool) bool {
 
 // readValue reads what stands behind the colons of a pair, or an element of a list.
 func (p *parser) readValue(e *Entry, inList bool) {
+	e.Kind = Empty
 	if p.mayEnd(inList) {
 		return
 	}
-	p.skipBlanks()
-	v, at, told, whole := &e.Value, p.pos, len(p.problems), true
+	p.pos = p.skipBlanks(p.pos)
+	at, told := p.pos, len(p.problems)
 	switch {
 	case p.hasAt(at, `"""`):
-		p.readTriple(v)
+		p.readTriple(e)
 	case p.src[at] == '"':
-		p.readQuoted(v)
+		p.readQuoted(e)
 	case p.src[at] == '[':
-		whole = p.readList(v)
-	default:
-		p.readWord(v, inList)
-		return
+		if !p.readList(e) {
+			return
+		}
+		e.Text = p.src[at:p.pos]
 	}
-	if whole && !p.stop && !p.mayEnd(inList) { // it was the beginning of a word
-		p.problems, p.pos = p.problems[:told], at
-		*v = Value{}
-		p.readWord(v, inList)
-		return
+	if !p.mayEnd(inList) { // it is a word, or was the beginning of one
+		p.problems, p.pos, e.Items = p.problems[:told], at, nil
+		p.readWord(e, inList)
 	}
-	v.Raw = p.src[at:p.pos]
 }
 
 // readTriple reads text that may go over lines.
-func (p *parser) readTriple(v *Value) {
-	v.Kind = Triple
+func (p *parser) readTriple(e *Entry) {
+	e.Kind = Triple
 	text, _, ok := strings.Cut(p.src[p.pos+3:], `"""`)
 	if !ok {
-		p.note(p.pos, `""" is opened here and not closed`, "close it")
-		p.pos, p.stop = len(p.src), true
+		p.fail(p.pos, `""" is opened here and not closed`, "close it")
 		return
 	}
-	v.Text, p.pos = text, p.pos+len(text)+6
+	e.Text, p.pos = text, p.pos+len(text)+6
 }
 
 // readQuoted reads text in quotes, on one line.
-func (p *parser) readQuoted(v *Value) {
-	v.Kind = Quoted
-	end, ok := p.quoteEnd(p.pos)
-	if ok {
-		v.Text = unquote(p.src[p.pos+1 : end-1])
-	} else {
-		p.note(p.pos, `a " is opened here and not closed on its line`, "close it")
+func (p *parser) readQuoted(e *Entry) {
+	at := p.pos
+	if e.Kind, p.pos = Quoted, p.literalEnd('"'); p.pos > at+1 {
+		e.Text = unquote(p.src[at+1 : p.pos-1])
 	}
-	p.pos = end
 }
 
-// quoteEnd returns the end of the quoted text that begins at at, or of its line if
-// the quotes are not closed.
-func (p *parser) quoteEnd(at int) (end int, ok bool) {
-	for i := at + 1; ; i++ {
+// literalEnd returns the end of what is in quotes or back-ticks at pos, or of its line
+// if they are not closed.
+func (p *parser) literalEnd(c byte) int {
+	for i := p.pos + 1; ; i++ {
 		switch {
 		case p.isAtLineEnd(i):
-			return i, false
-		case p.src[i] == '"':
-			return i + 1, true
-		case p.src[i] == '\\' && !p.isAtLineEnd(i+1):
+			p.note(p.pos, "a "+string(c)+" is opened here and not closed on its line", "close it")
+			return i
+		case p.src[i] == c:
+			return i + 1
+		case c == '"' && p.src[i] == '\\' && !p.isAtLineEnd(i+1):
 			i++
 		}
 	}
 }
 
+// annotationForm is NAME<a,b> from its < on: its comma does not end an element.
+var annotationForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<[\w,.-]*>`) })
+
 // readWord reads a bare value to where it ends: what is in brackets or in quotes
 // holds together.
-func (p *parser) readWord(v *Value, inList bool) {
+func (p *parser) readWord(e *Entry, inList bool) {
 	from := p.pos
-	type bracket struct {
-		at    int
-		close byte
-	}
-	var open []bracket
-word:
+	var open []int // brackets
 	for {
 		before := p.pos
-		p.skipBlanks()
+		p.pos = p.skipBlanks(before)
 		if p.isAtLineEnd(p.pos) || len(open) == 0 && p.pos > before && p.hasAt(p.pos, "//") {
 			break
 		}
@@ -181,156 +173,75 @@ word:
 		if inList && len(open) == 0 && (c == ',' || c == ']') {
 			break
 		}
-		switch i := strings.IndexByte("([{", c); {
-		case i >= 0:
-			if open = append(open, bracket{p.pos, ")]}"[i]}); len(open)+p.depth > MaxDepth {
-				open = nil
-				p.stopTooDeep(p.pos)
-				break word
-			}
-		case c == ')', c == ']', c == '}':
-			if n := len(open); n > 0 && open[n-1].close == c {
-				open = open[:n-1]
+		switch c {
+		case '(', '[', '{':
+			open = append(open, p.pos)
+		case ')', ']', '}':
+			if n := len(open) - 1; n >= 0 && strings.Contains("()[]{}", p.src[open[n]:open[n]+1]+string(c)) {
+				open = open[:n]
 			} else {
 				p.noteUnbalanced(p.pos)
 			}
-		case c == '"', c == '`':
+		case '"', '`':
 			p.pos = p.literalEnd(c)
 			continue
-		case c == '<':
-			p.pos += p.annotationLength()
+		case '<':
+			p.pos += max(0, len(annotationForm().FindString(p.src[p.pos:]))-1)
 		}
 		p.pos++
 	}
-	for _, b := range open {
-		p.noteUnbalanced(b.at)
+	for _, at := range open {
+		p.noteUnbalanced(at)
 	}
-	v.Kind, v.Raw = Word, strings.TrimRight(p.src[from:p.pos], " \t")
-	v.Text = v.Raw
+	e.Kind, e.Text = Word, strings.TrimRight(p.src[from:p.pos], " \t")
 }
 
 func (p *parser) noteUnbalanced(at int) {
 	p.note(at, "a bracket without its other half", "put the value in double quotes")
 }
 
-// literalEnd returns the end of what is in quotes or back-ticks at pos.
-func (p *parser) literalEnd(c byte) int {
-	end, ok := p.pos+1, false
-	if c == '"' {
-		end, ok = p.quoteEnd(p.pos)
-	}
-	for ; c == '`' && !p.isAtLineEnd(end) && !ok; end++ {
-		ok = p.src[end] == '`'
-	}
-	if !ok {
-		p.note(p.pos, "a "+string(c)+" is opened here and not closed on its line", "close it")
-	}
-	return end
-}
-
-// annotationLength returns how much follows the < of NAME<a,b>, so that its comma does
-// not end an element; 0 for another <.
-func (p *parser) annotationLength() int {
-	rest := p.src[p.pos+1:]
-	n := strings.IndexFunc(rest, func(r rune) bool {
-		return r != ',' && r != '_' && r != '-' && r != '.' && (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9')
-	})
-	if n < 0 || rest[n] != '>' {
-		return 0
-	}
-	return n + 1
-}
-
 // readList reads from [ to its ], or says that there is none and stays behind what
 // was read, so that an envelope still ends where it says.
-func (p *parser) readList(v *Value) (closed bool) {
-	v.Kind = List
+func (p *parser) readList(e *Entry) (closed bool) {
+	e.Kind = List
 	at := p.pos
 	p.pos++
 	p.depth++
 	defer func() { p.depth-- }()
-	if len(p.scopes)+p.depth > MaxDepth {
-		p.stopTooDeep(at)
+	if p.depth > maxDepth {
+		p.fail(at, "more than 32 lists, one in the other; what follows is not read", "make it flatter")
+		return false
 	}
-	for !p.stop {
-		before, lines := p.pos, 0
-		for ; p.pos < len(p.src) && strings.IndexByte(" \t\n", p.src[p.pos]) >= 0; p.pos++ {
-			if p.src[p.pos] == '\n' {
-				lines++
-			}
+	for {
+		before := p.pos
+		for p.pos < len(p.src) && strings.IndexByte(" \t\n,", p.src[p.pos]) >= 0 {
+			p.pos++
 		}
 		switch {
-		case p.pos >= len(p.src), lines > 0 && p.isEnvelopeLine():
+		case p.pos >= len(p.src), strings.Contains(p.src[before:p.pos], "\n") && p.isEnvelopeLine():
 			p.note(at, "a [ is opened here and not closed", "close it")
 			p.pos = before // the lines left are not the list's
 			return false
 		case p.src[p.pos] == ']':
 			p.pos++
 			return true
-		case p.src[p.pos] == ',':
-			p.pos++
 		case p.hasAt(p.pos, "//"):
 			p.pos, _ = p.lineEnd(p.pos)
 		default:
-			v.Items = append(v.Items, p.readElement())
+			item := &Entry{Line: p.lineOf(p.pos)}
+			if key, value, ok := p.readKey(p.pos); ok && (p.hasAt(value-2, "::") || !p.isAtLineEnd(value)) {
+				item.Key, p.pos = key, value
+			}
+			p.readValue(item, true)
+			e.Items = append(e.Items, item)
 		}
 	}
-	return false
 }
 
 // isEnvelopeLine reports an envelope's line at pos: what is open there was forgotten.
 func (p *parser) isEnvelopeLine() bool {
-	if p.src[p.pos] != '=' {
-		return false
-	}
 	end, _ := p.lineEnd(p.pos)
 	return envelopeName(p.src[p.pos:end]) != ""
-}
-
-// readElement reads one value, or a pair.
-func (p *parser) readElement() *Entry {
-	e := &Entry{Kind: Item, Line: p.lineOf(p.pos)}
-	if k, ok := p.readKey(p.pos); ok {
-		behind := k.after
-		for behind < len(p.src) && isBlank(p.src[behind]) {
-			behind++
-		}
-		switch {
-		case p.hasAt(behind, "::"):
-			e.Kind, e.Key, p.pos = Pair, k.name, behind+2
-		case p.hasAt(k.after, ":") && (k.quoted || k.after+1 < len(p.src) && strings.IndexByte(" \t\"", p.src[k.after+1]) >= 0):
-			e.Kind, e.Key, p.pos = Pair, k.name, k.after+1
-		}
-	}
-	p.readValue(e, true)
-	return e
-}
-
-// key is a name that colons may follow.
-type key struct {
-	name   string
-	after  int // where it ends
-	quoted bool
-}
-
-// readKey reads a key at at, in quotes or not; pos stays.
-func (p *parser) readKey(at int) (key, bool) {
-	if p.hasAt(at, `"`) && !p.hasAt(at, `"""`) {
-		end, ok := p.quoteEnd(at)
-		if !ok {
-			return key{}, false
-		}
-		return key{unquote(p.src[at+1 : end-1]), end, true}, true
-	}
-	i := at
-	for i < len(p.src) {
-		r, n := utf8.DecodeRuneInString(p.src[i:])
-		if r != '_' && r != '-' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			break
-		}
-		i += n
-	}
-	return key{name: p.src[at:i], after: i}, i > at
 }
 
 // Quote writes text in double quotes, with the escapes \" \\ \n \t. A character that
@@ -347,13 +258,13 @@ func unquote(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\t`, "\t").Replace(s)
 }
 
+// nameForm is what Plain leaves as it is, but for the words that mean something.
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_](?:[\w.-]*[\w.])?$`) })
+
 // Plain writes text as it is where it is a name ([A-Za-z_] and then letters, digits,
 // _ . and -, not - at the end, none of true, false, null and vs), else as Quote does.
 func Plain(text string) string {
-	name := strings.NewReplacer(".", "_", "-", "_").Replace(text)
-	switch {
-	case text == "true", text == "false", text == "null", text == "vs",
-		!isPlainKey(name), !isPlainKey(text[:1]), strings.HasSuffix(text, "-"):
+	if !nameForm().MatchString(text) || slices.Contains([]string{"true", "false", "null", "vs"}, text) {
 		return Quote(text)
 	}
 	return text
