@@ -171,7 +171,7 @@ func TestPhase(t *testing.T) {
 		{"R12 two phases", files(context, page("  PHASE::B1\n§1::X\n  PHASE::B2\n")), "", context + ":7: a second phase"},
 		{"R13 not OCTAVE", files(context, "===P===\nX::[\n"), "", context + ":2:"},
 		{"R13 not text", files(context, "\xff\xfe"), "", context + ":1:"},
-		{"R13 too big", files(context, strings.Repeat("x", 1<<20+1)), "", context + ": it cannot be read: it is over 1 MiB"},
+		{"R13 too big", files(context, strings.Repeat("x", 1<<20+1)), "", context + ": it is over 1 MiB"},
 		{"R13 a directory", files(context+"/x", ""), "", context + ": it is no regular file"},
 		{"R13 a link", fstest.MapFS{context: {Data: []byte("../x"), Mode: fs.ModeSymlink}, ".hestai/x": {Data: []byte("PHASE::B1")}}, "", context + ": it is no regular file"},
 	} {

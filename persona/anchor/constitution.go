@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -221,49 +220,43 @@ func (c Charters) Find(role string) (Constitution, error) {
 			Want: "letters, digits, - and _, beginning with a letter"}}
 	}
 	for _, dir := range c.Places {
-		found, problems := checkDirectory(c.Files, dir)
-		if len(problems) > 0 {
-			return Constitution{}, Refusal(problems)
-		}
-		if !found {
-			continue
-		}
-		out, found, problems := c.findInDirectory(dir, want)
-		if len(problems) > 0 {
-			return Constitution{}, Refusal(problems)
-		}
+		found, err := checkDirectory(c.Files, dir)
+		var out Constitution
 		if found {
-			return out, nil
+			out, err = c.findInDirectory(dir, want)
+		}
+		if err != nil || out.Role != "" {
+			return out, err
 		}
 	}
 	return c.findInBundle(want)
 }
 
-// findInDirectory reads the file of a role in a directory that may be read.
-func (c Charters) findInDirectory(dir, role string) (out Constitution, found bool, problems []Problem) {
+// findInDirectory reads the file of a role in a directory that may be read; without
+// one, it returns the zero value.
+func (c Charters) findInDirectory(dir, role string) (out Constitution, err error) {
 	names, err := c.listAgentFiles(dir, role)
 	switch {
 	case err != nil:
-		return out, false, brokenConstitution(dir, "it cannot be read: %v", err)
+		return out, brokenConstitution(dir, "it cannot be read: %v", err)
 	case len(names) == 0:
-		return out, false, nil
+		return out, nil
 	case len(names) > 1:
-		return out, false, brokenConstitution(path.Join(dir, names[1]), "a second file for the role %s, after %s; keep one", role, names[0])
+		return out, brokenConstitution(path.Join(dir, names[1]), "a second file for the role %s, after %s; keep one", role, names[0])
 	}
 	file := path.Join(dir, names[0])
-	st, err := fs.Lstat(c.Files, file)
-	if err == nil && !st.Mode().IsRegular() {
-		return out, false, brokenConstitution(file, "it is no regular file; agent files are read from the work tree itself, not through links")
-	}
 	b, err := readSmall(c.Files, file)
 	if err != nil {
-		return out, false, brokenConstitution(file, "it cannot be read: %v", err)
+		return out, brokenConstitution(file, "%v", err)
 	}
-	out, problems = readAgentFile(file, b)
-	if len(problems) == 0 && out.Role != role {
-		problems = brokenConstitution(file, "it says ROLE::%s; the file of a role is named after it", strings.ToUpper(out.Role))
+	out, problems := readAgentFile(file, b)
+	switch {
+	case len(problems) > 0:
+		return out, Refusal(problems)
+	case out.Role != role:
+		return Constitution{}, brokenConstitution(file, "it says ROLE::%s; the file of a role is named after it", strings.ToUpper(out.Role))
 	}
-	return out, len(problems) == 0, problems
+	return out, nil
 }
 
 // listAgentFiles returns the names in dir of the agent files of a role, of every role for "".
@@ -295,32 +288,24 @@ func (c Charters) findInBundle(role string) (Constitution, error) {
 		}
 		return out, nil
 	}
-	return Constitution{}, Refusal(brokenConstitution(path.Join(c.Bundle, found[1].Path), "a second atom for the role %s, after %s; give one another id", role, found[0].Path))
+	return Constitution{}, brokenConstitution(path.Join(c.Bundle, found[1].Path), "a second atom for the role %s, after %s; give one another id", role, found[0].Path)
 }
 
 func (c Charters) missingRole(role string) Problem {
-	p := Problem{Code: ConstMissing, At: "role", Found: role}
 	roles := c.Roles()
-	if r := okf.Nearest(role, roles); r != "" {
-		p.Text = fmt.Sprintf("there is no role %s; did you mean %s?", role, r)
-		return p
-	}
-	p.Text = fmt.Sprintf("there is no role %s; ", role)
+	way := "there is " + strings.Join(roles[:min(len(roles), 12)], ", ")
 	if len(roles) == 0 {
-		p.Text += fmt.Sprintf("there is none at all: add %s.oct.md to one of %s, or an atom of type role to the bundle", role, strings.Join(c.Places, ", "))
-	} else {
-		p.Text += "there is " + strings.Join(roles[:min(len(roles), 12)], ", ")
+		way = fmt.Sprintf("there is none at all: add %s.oct.md to one of %s, or an atom of type role to the bundle", role, strings.Join(c.Places, ", "))
+	} else if r := okf.Nearest(role, roles); r != "" {
+		way = "did you mean " + r + "?"
 	}
-	return p
+	return Problem{Code: ConstMissing, At: "role", Found: role, Text: fmt.Sprintf("there is no role %s; %s", role, way)}
 }
 
 // Roles returns the roles that have a file or an atom, fit or not, sorted.
 func (c Charters) Roles() (out []string) {
 	for _, dir := range c.Places {
-		names, err := c.listAgentFiles(dir, "")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		names, _ := c.listAgentFiles(dir, "")
 		for _, n := range names {
 			out = append(out, roleName(strings.TrimSuffix(n, ".oct.md")))
 		}

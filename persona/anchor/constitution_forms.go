@@ -241,10 +241,6 @@ func atomKeys() []string {
 // is no text, and a glob that is none, are problems with their lines.
 func readRoleAtom(a *okf.Atom, root string) (Constitution, []Problem) {
 	c := newConstitutionDraft(path.Join(root, a.Path))
-	if a.Type != "role" {
-		c.addProblem(1, "the atom %s is a %s; a constitution is a role", a.ID, a.Type)
-		return Constitution{}, c.problems
-	}
 	if a.Bytes() == nil {
 		c.addProblem(0, "the file changed while it was read; run it again")
 		return Constitution{}, c.problems

@@ -253,9 +253,6 @@ func TestFromAtomRefuses(t *testing.T) {
 			t.Errorf("%s: %+v %v", c.name, got, problems)
 		}
 	}
-	if _, problems := readRoleAtom(atom(t, "x.md", "---\ntype: term\nid: x\n---\n"), "k"); len(problems) != 1 || !strings.Contains(problems[0].Text, "is a term") {
-		t.Errorf("a term: %v", problems)
-	}
 	if _, problems := readRoleAtom(atom(t, "roles/a.md", "---\ntype: role\nid: a\n---\n## Blocked paths\n\nthe whole of src\n"), "k"); len(problems) != 1 || problems[0].At != "k/roles/a.md:7" {
 		t.Errorf("prose where globs belong: %v", problems)
 	}

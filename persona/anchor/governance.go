@@ -30,9 +30,9 @@ const recordName = ".integrity"
 const governanceFiles = 10_000
 
 // checkDirectory looks at a directory of the work tree that is to hold agent files, each
-// part of its path in turn. It is not there: no error, found false. Problems are
-// reasons not to read on.
-func checkDirectory(files fs.FS, dir string) (found bool, problems []Problem) {
+// part of its path in turn. It is not there: no error, found false. An error is a
+// reason not to read on.
+func checkDirectory(files fs.FS, dir string) (found bool, err error) {
 	at := ""
 	for part := range strings.SplitSeq(dir, "/") {
 		at = path.Join(at, part)
@@ -47,20 +47,20 @@ func checkDirectory(files fs.FS, dir string) (found bool, problems []Problem) {
 		case !st.IsDir():
 			return false, brokenConstitution(at, "it is no directory; [anchor] constitutions names directories that hold ROLE.oct.md")
 		}
-		if ps := verifyRecord(files, at); len(ps) > 0 {
-			return false, ps
+		if err := verifyRecord(files, at); err != nil {
+			return false, err
 		}
 	}
 	return true, nil
 }
 
-func brokenConstitution(at, format string, args ...any) []Problem {
-	return []Problem{{Code: ConstBroken, At: at, Text: fmt.Sprintf(format, args...)}}
+func brokenConstitution(at, format string, args ...any) error {
+	return Refusal{{Code: ConstBroken, At: at, Text: fmt.Sprintf(format, args...)}}
 }
 
 // checkInterrupted reports an injection that stopped between its two renames: the
 // directory is gone, and the old or the new one stands beside its place.
-func checkInterrupted(files fs.FS, dir string) []Problem {
+func checkInterrupted(files fs.FS, dir string) error {
 	for _, beside := range []string{dir + ".__tmp__", dir + ".__old__"} {
 		if _, err := fs.Lstat(files, beside); err == nil {
 			return brokenConstitution(dir, "it is missing and %s is there: an update was interrupted; run the update again, or mv %s %s", beside, beside, dir)
@@ -70,75 +70,64 @@ func checkInterrupted(files fs.FS, dir string) []Problem {
 }
 
 // verifyRecord compares a directory with its record, if it has one.
-func verifyRecord(files fs.FS, dir string) []Problem {
+func verifyRecord(files fs.FS, dir string) error {
 	name := path.Join(dir, recordName)
-	st, err := fs.Lstat(files, name)
+	b, err := readSmall(files, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err == nil && !st.Mode().IsRegular() {
-		return brokenConstitution(name, "the record is no regular file; replace it with one")
-	}
-	b, err := readSmall(files, name)
 	if err != nil {
 		return brokenConstitution(name, "the record cannot be read: %v", err)
 	}
-	sum, problems := hashFiles(files, dir)
-	if len(problems) == 0 && sum != strings.ToLower(strings.TrimSpace(string(b))) {
-		problems = brokenConstitution(dir, "its files are not those that %s was made of; restore them, or have it made again by whoever answers for them", name)
+	sum, err := hashFiles(files, dir)
+	if err == nil && sum != strings.ToLower(strings.TrimSpace(string(b))) {
+		err = brokenConstitution(dir, "its files are not those that %s was made of; restore them, or have it made again by whoever answers for them", name)
 	}
-	return problems
+	return err
 }
 
 // hashFiles returns the hash over the paths and bytes of every file below dir that
 // a record covers.
-func hashFiles(files fs.FS, dir string) (sum string, problems []Problem) {
+func hashFiles(files fs.FS, dir string) (sum string, err error) {
 	var names []string
-	err := fs.WalkDir(files, dir, func(p string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(files, dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			problems = append(problems, brokenConstitution(p, "it cannot be read: %v", err)...)
-			return fs.SkipDir
+			return brokenConstitution(p, "it cannot be read: %v", err)
 		case d.IsDir(), d.Name() == recordName, d.Name() == ".version":
-		case !d.Type().IsRegular():
-			problems = append(problems, brokenConstitution(p, "it is no regular file; a recorded directory holds nothing else")...)
 		case len(names) == governanceFiles:
-			problems = append(problems, brokenConstitution(dir, "it holds over %d files", governanceFiles)...)
-			return fs.SkipAll
+			return brokenConstitution(dir, "it holds over %d files", governanceFiles)
 		default:
 			names = append(names, strings.TrimPrefix(p, dir+"/"))
 		}
 		return nil
 	})
-	if err != nil {
-		problems = append(problems, brokenConstitution(dir, "it cannot be read: %v", err)...)
-	}
 	slices.Sort(names)
 	h := sha256.New()
 	for _, name := range names {
-		b, err := readSmall(files, path.Join(dir, name))
-		if err != nil {
-			problems = append(problems, brokenConstitution(path.Join(dir, name), "it cannot be read: %v", err)...)
+		b, bad := readSmall(files, path.Join(dir, name))
+		if bad != nil {
+			return "", brokenConstitution(path.Join(dir, name), "%v", bad)
 		}
 		h.Write([]byte(name))
 		h.Write(b)
 	}
-	return hex.EncodeToString(h.Sum(nil)), problems
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// readSmall reads a file that has no reason to be over the limit of an agent file.
+// readSmall reads a regular file that has no reason to be over the limit of an agent file.
 func readSmall(files fs.FS, name string) ([]byte, error) {
+	if st, err := fs.Lstat(files, name); err == nil && !st.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file, and odd follows no link here; put the file itself there")
+	}
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, octave.MaxBytes+1))
-	if err != nil {
-		return nil, err
+	if err == nil && len(b) > octave.MaxBytes {
+		err = errors.New("it is over 1 MiB; split it")
 	}
-	if len(b) > octave.MaxBytes {
-		return nil, errors.New("it is over 1 MiB; split it")
-	}
-	return b, nil
+	return b, err
 }

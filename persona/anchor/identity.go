@@ -189,16 +189,12 @@ const phaseFile = ".hestai/context/PROJECT-CONTEXT.oct.md"
 // no phase, or says a placeholder or what is no word; the phase is then "".
 func Phase(files fs.FS) (phase, problem string) {
 	const name = phaseFile
-	st, err := fs.Lstat(files, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", ""
-	case err == nil && !st.Mode().IsRegular():
-		return "", name + ": it is no regular file; the phase is not read through links"
-	}
 	b, err := readSmall(files, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", ""
+	}
 	if err != nil {
-		return "", fmt.Sprintf("%s: it cannot be read: %v", name, err)
+		return "", name + ": " + err.Error()
 	}
 	entries, bad := octave.Parse(b)
 	if len(bad) > 0 {

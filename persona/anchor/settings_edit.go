@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/odd-cli/odd/persona/jsontree"
 )
@@ -22,10 +25,13 @@ const (
 	keyEvent = "PreToolUse"
 )
 
-// fragment is the group that InstallHook adds. It matches every tool, because a
+// The group that InstallHook adds, and its hook. The group matches every tool, because a
 // tool that the gate never sees is open whatever the gate thinks of it; a hook
 // that fails or is slower than its timeout in seconds blocks.
-const fragment = `{"matcher":"*","hooks":[{"type":"command","command":"` + hookCommand + `","timeout":5,"onFailure":"block"}]}`
+const (
+	hookItem = `{"type":"command","command":"` + hookCommand + `","timeout":5,"onFailure":"block"}`
+	fragment = `{"matcher":"*","hooks":[` + hookItem + `]}`
+)
 
 // HookState says how a settings file stands to the hook.
 type HookState string
@@ -49,8 +55,8 @@ func CheckHook(file string, b []byte) (state HookState, line int, why string, er
 	if err != nil {
 		return "", 0, "", err
 	}
-	if i := s.top.Index("disableAllHooks"); i >= 0 && s.decode(s.top.Members[i].Value) != false {
-		return HookShadowed, s.lineAt(s.top.Members[i].From), "disableAllHooks turns every hook off", nil
+	if off, ok := s.top.Get("disableAllHooks"); ok && s.text(off) != "false" {
+		return HookShadowed, s.lineAt(off.From), "disableAllHooks turns every hook off", nil
 	}
 	found, err := s.findHooks()
 	if err != nil {
@@ -82,7 +88,7 @@ func InstallHook(file string, b []byte) ([]byte, error) {
 	case state == HookInstalled:
 		return b, nil
 	case state == HookShadowed:
-		return nil, settingsError{file, line, why + "; delete the key first"}
+		return nil, settingsError(fmt.Sprintf("%s:%d: %s; delete the key first", file, line, why))
 	case state == HookAltered:
 		if b, err = RemoveHook(file, b); err != nil {
 			return nil, err
@@ -120,11 +126,7 @@ func (s settings) insertMember(n jsontree.Node, text string) []byte {
 // spaceBefore returns the white space before a member.
 func (s settings) spaceBefore(n jsontree.Node, i int) string {
 	from := n.Members[i].From
-	at := from
-	for at > n.From+1 && bytes.IndexByte([]byte(" \t\r\n"), s.b[at-1]) >= 0 {
-		at--
-	}
-	return string(s.b[at:from])
+	return string(s.b[n.From+1+len(bytes.TrimRight(s.b[n.From+1:from], " \t\r\n")) : from])
 }
 
 // RemoveHook takes the hook out of a settings file, altered or not, and the
@@ -149,12 +151,11 @@ func RemoveHook(file string, b []byte) ([]byte, error) {
 // then holds nothing and was made with it; nil is the whole file.
 func (s settings) deleteMember(path []int) []byte {
 	chain := []jsontree.Node{s.top}
-	for _, i := range path[:len(path)-1] {
-		chain = append(chain, chain[len(chain)-1].Members[i].Value)
+	for k, i := range path {
+		chain = append(chain, chain[k].Members[i].Value)
 	}
-	for k, p := range slices.Backward(path) {
-		n, i := chain[k], p
-		switch {
+	for k, i := range slices.Backward(path) {
+		switch n := chain[k]; {
 		case i > 0:
 			return slices.Concat(s.b[:n.Members[i-1].Value.To], s.b[n.Members[i].Value.To:])
 		case len(n.Members) > 1:
@@ -176,7 +177,7 @@ type installedHook struct {
 
 // findHooks lists every command of the gate. A file whose hooks have another shape is
 // refused: the harness may read what odd cannot.
-func (s settings) findHooks() ([]installedHook, error) {
+func (s settings) findHooks() (all []installedHook, err error) {
 	i := s.top.Index(keyHooks)
 	if i < 0 {
 		return nil, nil
@@ -193,7 +194,6 @@ func (s settings) findHooks() ([]installedHook, error) {
 	if groups.Kind != '[' {
 		return nil, s.errorAt(groups.From, "hooks.PreToolUse is no list; the harness reads none from it either")
 	}
-	var all []installedHook
 	for k, g := range groups.Members {
 		h := g.Value.Index(keyHooks)
 		if h < 0 || g.Value.Members[h].Value.Kind != '[' {
@@ -201,7 +201,7 @@ func (s settings) findHooks() ([]installedHook, error) {
 		}
 		items := g.Value.Members[h].Value.Members
 		for l, item := range items {
-			if !s.runsGate(item.Value) {
+			if command, _ := item.Value.Get("command"); !runsGate().MatchString(command.Text) {
 				continue
 			}
 			f := installedHook{path: []int{i, j, k}, at: item.From, why: s.describeChange(g.Value, item.Value)}
@@ -214,33 +214,17 @@ func (s settings) findHooks() ([]installedHook, error) {
 	return all, nil
 }
 
-// runsGate reports whether an entry runs odd's gate, by whatever path.
-func (s settings) runsGate(item jsontree.Node) bool {
-	command, _ := item.Get("command")
-	words := strings.Fields(command.Text)
-	for k := range words {
-		program := strings.Trim(words[k], `"'`)
-		if (program == "odd" || strings.HasSuffix(program, "/odd")) && len(words) > k+2 && words[k+1] == "anchor" && words[k+2] == "gate" {
-			return true
-		}
-	}
-	return false
-}
+// runsGate finds odd's gate in a command, by whatever path.
+var runsGate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s/"'])odd["']*\s+anchor\s+gate(?:\s|$)`) })
 
 func (s settings) describeChange(group, item jsontree.Node) string {
-	var want struct {
-		Matcher string `json:"matcher"`
-		Hooks   []any  `json:"hooks"`
-	}
-	if err := json.Unmarshal([]byte(fragment), &want); err != nil {
-		panic("unreachable: " + err.Error())
-	}
-	if !reflect.DeepEqual(s.decode(item), want.Hooks[0]) {
+	is, want := jsontext.Value(s.text(item)), jsontext.Value(hookItem)
+	if err := errors.Join(is.Canonicalize(), want.Canonicalize()); err != nil || !bytes.Equal(is, want) {
 		return "the entry is not as installed: want type command, command " + hookCommand + ", timeout 5, onFailure block and no more"
 	}
 	for _, m := range group.Members {
-		switch v := s.decode(m.Value); {
-		case m.Name == "matcher" && v != want.Matcher && v != "":
+		switch {
+		case m.Name == "matcher" && !slices.Contains([]string{`"*"`, `""`}, s.text(m.Value)):
 			return "the matcher leaves tools out; want *"
 		case m.Name != "matcher" && m.Name != keyHooks:
 			return "the group has " + m.Name + ", which may leave tools out"
@@ -282,16 +266,11 @@ func (l layout) format(text string, depth int) string {
 // maxSettings is the largest settings file that is edited, in bytes.
 const maxSettings = 1 << 20
 
-// settingsError is a settings file that is not edited: it does not read as one
-// JSON object with unique names, or the hook has no place in it.
-type settingsError struct {
-	File string
-	Line int
-	Text string
-}
+// settingsError is a settings file that is not edited, and at which line: it does not read
+// as one JSON object with unique names, or the hook has no place in it.
+type settingsError string
 
-// Error writes the place first.
-func (e settingsError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
+func (e settingsError) Error() string { return string(e) }
 
 // Refused returns the reason code.
 func (e settingsError) Refused() string { return "settings-unread" }
@@ -307,19 +286,16 @@ type settings struct {
 // readSettings locates every value. A name that an object has twice is an error,
 // because a harness may believe either.
 func readSettings(file string, b []byte) (settings, error) {
-	s := settings{file: file, b: b}
+	top, at, err := readUnique(b)
+	s := settings{file, b, top}
 	switch {
 	case len(b) > maxSettings:
 		return s, s.errorAt(0, "longer than 1 MiB; no settings file is")
 	case len(bytes.TrimSpace(b)) == 0:
 		return s, s.errorAt(0, "empty; write {} or delete the file first")
-	}
-	top, at, err := readUnique(b)
-	if err != nil {
+	case err != nil:
 		return s, s.errorAt(at, "%v; repair it first", err)
-	}
-	s.top = top
-	if top.Kind != '{' {
+	case top.Kind != '{':
 		return s, s.errorAt(top.From, "not a JSON object; settings are one")
 	}
 	return s, nil
@@ -340,14 +316,10 @@ func readUnique(b []byte) (top jsontree.Node, at int, err error) {
 
 // errorAt returns an error that names the line of an offset.
 func (s settings) errorAt(at int, format string, args ...any) error {
-	return settingsError{s.file, s.lineAt(at), fmt.Sprintf(format, args...)}
+	return settingsError(fmt.Sprintf("%s:%d: ", s.file, s.lineAt(at)) + fmt.Sprintf(format, args...))
 }
 
 func (s settings) lineAt(at int) int { return 1 + bytes.Count(s.b[:at], []byte("\n")) }
 
-func (s settings) decode(n jsontree.Node) (v any) {
-	if json.Unmarshal(s.b[n.From:n.To], &v) != nil {
-		return nil
-	}
-	return v
-}
+// text returns a value as it stands in the file.
+func (s settings) text(n jsontree.Node) string { return string(s.b[n.From:n.To]) }
