@@ -286,13 +286,14 @@ func (s *suite) readText(d *delta, from side) {
 	s.bound[d.Path] = boundNames(d.ext, from.src)
 	in := d.Path
 	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}, objects: map[string]string{}}
-	pending, after, begun := counts[bool]{}, "", -1
+	pending, after, begun, off := counts[bool]{}, "", -1, false
 	for i, l := range lines {
 		skips, mark := testSkips().FindString(l), strings.TrimSpace(l)
 		byCondition := strings.HasSuffix(strings.ToLower(skips), "if") || strings.HasSuffix(skips, "Unless") || openers().MatchString(after) || strings.Contains(l, "? "+skips)
 		if skips != "" {
 			byCondition = byCondition && !skipsAlways().MatchString(readStatement(lines[i:]))
 		}
+		never := skips != "" && !byCondition && !strings.HasSuffix(skips, ".only")
 		if m := ownName().FindStringSubmatch(l); m != nil {
 			s.own[d.ext+" "+m[1]+m[2]] = true
 		}
@@ -305,12 +306,13 @@ func (s *suite) readText(d *delta, from side) {
 			name := strings.Join(m[1:], "")
 			for in = d.Path + "/" + name; s.tests[in].test; in += "#" {
 			}
-			t = tested{place: place{d.Path, at + 1}, name: name, test: true, skips: pending[false], ifs: pending[true], tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}, objects: map[string]string{}}
-			pending = counts[bool]{}
+			t = tested{place: place{d.Path, at + 1}, name: name, test: true, off: off, skips: pending[false], ifs: pending[true], tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}, objects: map[string]string{}}
+			pending, off = counts[bool]{}, false
 		} else if skips != "" && i > begun && (strings.HasPrefix(mark, "@") || strings.HasPrefix(mark, "#[") || strings.Contains(mark, "describe")) {
 			pending[byCondition]++
-			skips = ""
+			off, skips = off || never, ""
 		}
+		t.off = t.off || never && i <= begun
 		t.skips += btoi(skips != "" && !byCondition)
 		t.ifs += btoi(skips != "" && byCondition)
 		named := testNames().MatchString(l)
@@ -327,13 +329,25 @@ func (s *suite) readText(d *delta, from side) {
 		t.items += btoi(tableRow().MatchString(l))
 		if re.MatchString(l) {
 			text, negated := withoutNot(readStatement(lines[i:]))
-			s.addCheck(check{condition: condition{text, negated}, place: place{d.Path, i + 1}, in: in}, "", nil)
+			if !slices.Contains(scriptExts(), d.ext) || !asksNothing(text) {
+				s.addCheck(check{condition: condition{text, negated}, place: place{d.Path, i + 1}, in: in}, "", nil)
+			}
 		}
 		if mark != "" {
 			after = mark
 		}
 	}
 	s.tests[in] = t
+}
+
+// asksNothing reports an assertion of JavaScript that is given something and does not say what must hold of it.
+func asksNothing(text string) bool {
+	text = string(quotes().ReplaceAll([]byte(strings.TrimPrefix(text, "await ")), nil))
+	end := strings.IndexByte(text, ')') + 1
+	for end > 0 && end < len(text) && countOpen([]byte(text[:end])) > 0 {
+		end++
+	}
+	return strings.HasPrefix(text, "expect(") && end == len(text)
 }
 
 // decorated finds what stands below decorators.

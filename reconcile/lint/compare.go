@@ -164,7 +164,7 @@ func checksOf(all []check, key string) []check {
 // asserts of names that go with it is expected to go. Else nothing may be left without a test
 // that stands, and where no code is changed, others must assert as much.
 func (j comparison) judgeRemovedTest(old tested, checks []check, gone, come int) (code, text string) {
-	if old.skips > 0 {
+	if old.off {
 		return "test_rewritten", "; it was skipped"
 	}
 	calls, named, called := old.calls, "", false

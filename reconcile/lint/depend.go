@@ -292,7 +292,7 @@ var (
 	// elsewhere finds a requirement whose code is not in the index, and options that say where code comes from.
 	elsewhere = lazy(`^[^\s=<>!~]+\s*@|://|^[.-]|/`)
 	// harmless finds options that name another file of requirements or ask for more, and what asks for the project itself.
-	harmless = lazy(`^(?:--?(?:r|requirement|c|constraint|require-hashes|only-binary|prefer-binary)(?:[ =]+\S+)?|(?:(?:-e|--editable)[ =])?\s*\.(?:\[[\w, -]*\])?)$`)
+	harmless = lazy(`^(?:--?(?:r|requirement|c|constraint|require-hashes|only-binary|prefer-binary)(?:[ =]+(?::all:|[^\s:]+))?|(?:(?:-e|--editable)[ =])?\s*\.(?:\[[\w, -]*\])?)$`)
 	// separators are the same to a Python package index.
 	separators = lazy(`[-_.]+`)
 )

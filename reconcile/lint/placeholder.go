@@ -33,7 +33,7 @@ func placeholderPhrases() []string {
 		`(?:insert|add|put|paste|include)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b(?:\s+\w+){0,2}\s*(?:\.{2,}|[…>)\]]|\*/|-->|unchanged|as\s+(?:is|before)|here)`,
 		`(?:your|the|actual|real|some|more)\s+(?:code|implementation|logic|content|test|tests)\s+(?:goes\s+|comes\s+|is\s+)?here\b`,
 		`(?:implementation|code|content|body|logic)\s+(?:goes|comes|omitted|elided|truncated|removed|left\s+out)\b`,
-		`omitted\s*[.…]*\s*(?:$|\*/|-->|>|\)|\])|(?:no\s+changes|unchanged|same\s+as\s+(?:before|above|original)|as\s+before|snip(?:ped)?|elided|abridged)\b[^\n]{0,30}(?:$|\*/|-->|>|\)|\])|truncated(?:\s+(?:here|below|above|output|file|code|content|due|to\s+save)\b[^\n]{0,24})?[\s.…:]*(?:$|\*/|-->|>|\)|\])|[<\[(]\s*truncated\b[^\n]{0,30}[>\])]|(?:\.{3}|…)\s*truncated\b[^\n]{0,30}$|truncated\b[^\n]{0,30}(?:\.{3}|…)\W*$|etc[.…]*\s*(?:$|\*/|-->|>|\)\s*$|\])|(?:continued|continue\s*(?:\.{3}|…)|continued?\s+(?:from|with|in|below|here|as|on|to|(?:the|your)\s+(?:\w+\s+)?(?:code|file|function|method|class|implementation|logic|rest|same|content)|existing|previous|original|implement\w*|code)\b[^\n]{0,24})[\s.…:]*(?:$|\*/|-->|>|\)|\])`,
+		`omitted\s*[.…]*\s*(?:$|\*/|-->|>|\)|\])|(?:no\s+changes|unchanged|same\s+as\s+(?:before|above|original)|as\s+before|snip(?:ped)?|elided|abridged)\b[^\n]{0,30}(?:$|\*/|-->|>|\)|\])|truncated(?:\s+(?:here|below|above|output|file|code|content|due|to\s+save)\b[^\n]{0,24})?[\s.…:]*(?:$|\*/|-->|>|\)|\])|[<\[(]\s*truncated\b[^\n]{0,30}[>\])]|(?:\.{3}|…)\s*truncated\b[^\n]{0,30}$|truncated\b[^\n]{0,30}(?:\.{3}|…)\W*$|etc[.…]*\s*(?:$|\*/|-->|>|\)\s*$|\])|(?:continued|continue\s*(?:\.{3}|…)|continued?\s+(?:from|with|in|below|here|as|on|to|(?:the|your)\s+(?:(?:existing|previous|original|remaining|other|rest|same)\b|(?:\w+\s+)?(?:code|file|class|(?:function|method|test|case|handler)s?|implementation|logic|content)\b)|existing|previous|original|implement\w*|code)\b[^\n]{0,24})[\s.…:]*(?:$|\*/|-->|>|\)|\])`,
 		`(?:omitted|shortened|truncated|elided)\s+for\s+(?:brevity|clarity|length|space|readability)`,
 		`(?:full|complete|entire|whole)\s+(?:file\s+)?(?:content|contents|code|file|implementation)\b[^\n]{0,30}(?:here|goes|omitted|>|\]|\)|$)`,
 		`\d+\s+(?:more\s+|other\s+)?lines?\s+(?:omitted|unchanged|hidden|elided|truncated|not\s+shown|remain)`,
@@ -127,15 +127,14 @@ func (s side) commentLines() map[int]bool {
 	return out
 }
 
-// allowsDots reports a line of dots that means something: the end of a YAML document, a body in Python, what a compiler
-// prints, samples in prose, and between two lines of a comment that stood there so in a file that gets no shorter, or
-// that comes to data which loses nothing.
+// allowsDots reports a line of dots that means something: the end of a YAML document, a body in Python, samples in prose
+// and, where nothing is lost, what a compiler prints and, between two lines of a comment, what stood there so or comes to data.
 func (d *delta) allowsDots(i int, line string, fenced bool) bool {
 	bare, lines := strings.Trim(line, " \t.") == "", d.now.lines()
 	mark := strings.TrimRight(line, " .…")
 	if strings.TrimSpace(mark) != "" && i > 0 && i+1 < len(lines) && strings.HasPrefix(lines[i-1], mark) && strings.HasPrefix(lines[i+1], mark) {
 		stood := strings.Contains("\n"+string(d.Before), "\n"+strings.Join(lines[i-1:i+2], "\n")+"\n")
-		return stood && len(lines) >= len(d.was.lines()) || d.Before != nil && len(d.lost) == 0 && slices.Contains([]string{".yaml", ".yml", ".toml"}, d.ext)
+		return d.Before != nil && len(d.lost) == 0 && (stood || slices.Contains([]string{".yaml", ".yml", ".toml"}, d.ext))
 	}
 	switch d.ext {
 	case ".yaml", ".yml", ".py", ".pyi":
@@ -145,7 +144,7 @@ func (d *delta) allowsDots(i int, line string, fenced bool) bool {
 	case ".rst":
 		return strings.HasPrefix(line, " ") // in a block of code
 	case ".stderr", ".stdout":
-		return bare && d.test
+		return bare && d.test && len(d.lost) == 0
 	}
 	return false
 }

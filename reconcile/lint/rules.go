@@ -70,6 +70,7 @@ var ownRules = []rule{
 	{"process_exec_introduced", policy.Soft, "new code runs another program", "say why in the reason of the change"},
 	{"dynamic_code_introduced", policy.Hard, "new code runs, loads or links code that odd cannot read", "call it by its name"},
 	{"dynamic_code_in_test", policy.Soft, "a test runs, loads or links code that odd cannot read", "say why in the reason of the change"},
+	{"unsafe_introduced", policy.Soft, "new code that the compiler does not check", "say why in the reason of the change"},
 	{"generate_introduced", policy.Soft, "a new command for go generate", "say why in the reason of the change"},
 	{"generate_denied", policy.Hard, "go generate would run a command that agents may not run", "leave it out, or ask a person"},
 	{"load_side_effect", policy.Hard, "code acts when it is loaded, before anything calls it", "do it in a function that is called"},

@@ -49,6 +49,7 @@ type tested struct {
 	tokens      counts[string] // its names and its literals
 	test        bool           // it is run as a test
 	constraint  string         // when it is compiled, "" for always
+	off         bool           // it is declared as one that does not run
 	skips, ifs  int            // what keeps it from running, always and by a condition
 	rows, items int            // the cases of its tables, and all that its lists hold
 	strong      int            // its checks that say what something is
@@ -122,6 +123,7 @@ func (s *suite) readTree(d *delta, from side) {
 		_, last, method := strings.Cut(f.name, ".")
 		t := tested{place: place{d.Path, from.lineOf(f.decl)}, name: f.name, test: isTestName(f.name) || method && isTestName(last), constraint: cons, tokens: counts[string]{}, checked: counts[string]{}, calls: calledBy(f.decl, from.imports)}
 		t.skips, t.ifs = countSkips(f)
+		t.off = len(f.decl.Body.List) > 0 && isSkip(f.decl.Body.List[0])
 		t.countTokens(f.decl)
 		s.tests[key] = t
 		s.own[d.dir+" "+f.name] = true
@@ -270,18 +272,26 @@ func countSkips(f function) (always, byCondition int) {
 		}
 		depth = append(depth, n)
 		ifs += btoi(isConditional(n))
-		if call, ok := n.(*ast.CallExpr); ok {
-			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains([]string{"Skip", "SkipNow", "Skipf"}, sel.Sel.Name) {
-				if ifs == 0 {
-					always++
-				} else {
-					byCondition++
-				}
-			}
+		if _, ok := n.(*ast.CallExpr); ok && isSkip(n) {
+			always += btoi(ifs == 0)
+			byCondition += btoi(ifs > 0)
 		}
 		return true
 	})
 	return always + btoi(cutShort(f.decl.Body.List)), byCondition
+}
+
+// isSkip reports a call that skips a test, or a statement that is one.
+func isSkip(n ast.Node) bool {
+	if s, ok := n.(*ast.ExprStmt); ok {
+		n = s.X
+	}
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && slices.Contains([]string{"Skip", "SkipNow", "Skipf"}, sel.Sel.Name)
 }
 
 // isConditional reports a statement that runs what is in it only under a condition which

@@ -143,11 +143,11 @@ func holdsUsually(text string) bool {
 	if err != nil {
 		return false
 	}
-	for _, system := range []string{"linux unix cgo", "linux unix", "darwin unix cgo", "windows cgo", "windows"} {
+	for _, system := range []string{"amd64 linux unix cgo", "arm64 linux unix", "amd64 darwin unix", "arm64 darwin unix cgo", "amd64 windows cgo", "arm64 windows"} {
 		for newest := 24; newest < 60; newest++ { // what is in use, and what is not out yet
 			if expr.Eval(func(tag string) bool {
 				minor, err := strconv.Atoi(strings.TrimPrefix(tag, "go1."))
-				return err == nil && minor <= newest || slices.Contains(strings.Fields("amd64 arm64 gc "+system), tag)
+				return err == nil && minor <= newest || slices.Contains(strings.Fields("gc "+system), tag)
 			}) {
 				return true
 			}

@@ -42,9 +42,9 @@ var textPatterns = sync.OnceValue(func() []pattern {
 		{"shell_exec_introduced", "runs text in a shell", scriptExts(), []string{"child_process", "exec", "spawn", "shell", "Deno"},
 			re(`\bchild_process\b|\bexecSync\s*\(|\b(?:spawn|execFile)(?:Sync)?\s*\(\s*(?:["'](?:\S*/)?(?:ba|z|da|k)?sh["']|[^"'\s)])|\bshell\s*:\s*true\b|\bDeno\.(?:run|Command)\b|\bshelljs\b`)},
 		{"process_exec_introduced", "runs a program", scriptExts(), []string{"child_process"}, withoutShell()},
-		{"shell_exec_introduced", "runs text in a shell", otherExts(), []string{"system", "exec", "Runtime", "Process", "Command", "popen", "`"},
-			re(`\b(?:system|popen|shell_exec|passthru|proc_open)\s*\(|\bgetRuntime\(\)\.exec\b|\bProcessBuilder\s*\(|\bProcess\.Start\s*\(|\bCommand>?::new\s*\(|\bKernel\.(?:system|exec)\b|%x\{`)},
-		{"process_exec_introduced", "runs a program", otherExts(), []string{"Process", "Command"}, namedProgram()},
+		{"shell_exec_introduced", "runs text in a shell", otherExts(), []string{"system", "exec", "Runtime", "Process", "StartInfo", "Command", "popen", "`"},
+			re(`\b(?:system|popen|shell_exec|passthru|proc_open)\s*\(|\bgetRuntime\(\)\.exec\b|\b(?:rt|[rR]untime)\.exec\s*\(|\bProcessBuilder\s*\(|\bProcess\.Start\s*\(|\bProcessStartInfo\s*\(\s*[^)\s]|\b(?:StartInfo\.|ProcessStartInfo\b.*\b)FileName\s*=|\bprocess::(?:\{[^}]*\b)?Command\s+as\b|\bCommand>?::new\s*\(|\bKernel\.(?:system|exec)\b|%x\{`)},
+		{"process_exec_introduced", "runs a program", otherExts(), []string{"StartInfo", "Process", "Command"}, namedProgram()},
 		{"dynamic_code_introduced", "runs or loads code that is computed", pythonExts(), []string{"eval", "exec", "compile", "import", "load", "builtins", "globals", "ctypes", "__sub"},
 			re(`(?:^|[^.\w])(?:eval|exec|compile|__import__)\s*\(|\bimportlib\.(?:import_module|reload|util|machinery)|\bimport\s+import_module\b|\b(?:pickle|marshal|dill|shelve)\.(?:loads?|open)\s*\(|\byaml\.(?:unsafe_)?load\s*\(|__builtins__|__subclasses__|\bglobals\s*\(\s*\)\s*\[|\bctypes\b`)},
 		{"dynamic_code_introduced", "runs or loads code that is computed", scriptExts(), []string{"eval", "Function", "vm", "require", "import", "constructor"},
@@ -52,7 +52,10 @@ var textPatterns = sync.OnceValue(func() []pattern {
 		{"dynamic_code_introduced", "runs or loads code that is computed", slices.Concat(shellExts(), otherExts()), []string{"eval", "dlopen", "loadstring", "forName", "loadLibrary"},
 			re(`(?:^|[;&|(]\s*|\s)eval\s|\beval\s*\(|\bdlopen\s*\(|\bloadstring\s*\(|\bClass\.forName\s*\(|\bloadLibrary\s*\(`)},
 		{"dynamic_code_introduced", "makes code of what is no code, or links code of elsewhere", []string{".rs"}, nil,
-			re(`\btransmute(?:_copy)?\b|\w*asm!|\bextern\s*(?:"[^"]*"\s*)?\{|\bunion\s+\w+|\bdlsym\b|\blibloading\b|LoadLibrary|GetProcAddress|PROT_EXEC|mprotect|VirtualProtect|PAGE_EXECUTE|\b(?:syscall|fork|f?exec[lv]\w*|posix_spawnp?)\s*\(|\bas\s*\*\s*(?:const|mut)\b.*\bfn\b|\blink_section\b`)},
+			re(`\btransmute(?:_copy)?\b|\w*asm!|\bextern\s*(?:(?:r?"[^"]*"\s*)?\{|r?"[^"]*"\s*$)|\buse\s+libc::(?:\{[^}]*\b)?(?:system|popen|syscall|fork|f?exec[lv]\w*|posix_spawnp?)\s+as\b|::<(?:unsafe |extern "\w+" )*fn\b|\bma(?:p|ke)_exec\b|\bunion\s+\w+|\bdlsym\b|\blibloading\b|LoadLibrary|GetProcAddress|PROT_EXEC|mprotect|VirtualProtect|PAGE_EXECUTE|\b(?:syscall|fork|f?exec[lv]\w*|posix_spawnp?)\s*\(|\bas\s*\*\s*(?:const|mut)\b.*\bfn\b|\blink_section\b`)},
+		{"dynamic_code_introduced", "runs or loads code that is computed", []string{".cs"}, nil,
+			re(`\bunsafe\b\s*(?:\{|$)|\bGetDelegateForFunctionPointer\b|\bAssembly\.(?:Unsafe)?Load`)},
+		{"unsafe_introduced", "has code that the compiler does not check", []string{".rs"}, nil, re(`\bunsafe\s*(?:\{|$)`)},
 		{"permission_loosened", "lets everyone write, or sets the setuid bit", nil, []string{"chmod", "umask", "S_IWOTH", "S_ISUID"},
 			re(`(?i)\bchmod\b[^\n]*?(?:\b0?o?[0-7]?[0-7]{2}[2367]\b|\b[2467][0-7]{3}\b|[ao]\+[rx]*w|u\+s|g\+s)|\bumask\s*\(?\s*0?o?0{1,3}\b|\bS_IWOTH\b|\bS_ISUID\b`)},
 		{"silent_exception_swallow", "ignores an error", slices.Concat(shellExts(), []string{".yml", ".yaml"}), []string{"||", "set +e"}, re(`\|\|\s*(?:true|:|exit\s+0)(?:\s|;|$)|^\s*set\s+\+e`)},
@@ -70,18 +73,20 @@ var textPatterns = sync.OnceValue(func() []pattern {
 // withoutShell finds an import of JavaScript of what runs programs with their arguments as a list.
 var withoutShell = lazy(`^\s*(?:import|const|let|var)\s+(?:type\s+)?\{(?:\s*(?:(?:spawn|execFile)(?:Sync)?|fork|ChildProcess\w*)\s*,?)+\s*\}\s*(?:from|=\s*require\()\s*["'](?:node:)?child_process["']\)?;?\s*$`)
 
-// namedProgram finds a call that runs a program by its name, which is written out.
-var namedProgram = lazy(`\b(?:Command::new|ProcessBuilder|Process\.Start)\s*\(\s*"[\w./+-]+"\s*[,)]`)
+// namedProgram finds a call that runs a program by its name, which is written out, and a Command of Rust by another name.
+var namedProgram = lazy(`\b(?:Command::new|ProcessBuilder|Process\.Start|ProcessStartInfo)\s*\(\s*"[\w./+-]+"\s*[,)]|\bFileName\s*=\s*"[\w./+-]+"\s*(?:[,;}]|$)|\bprocess::(?:\{[^}]*\b)?Command\s+as\s+\w+`)
 
 // otherProgram finds what makes the name of a program say little, anywhere in a file: a shell, an interpreter or a
-// program that runs others, as a whole text, and in Java what gives a process another program.
-var otherProgram = lazy(`(?i)["'](?:[^"'\s]*[/\\])?(?:(?:r?ba|z|da|l?k|c|tc|fi|a|pw|mk|o|xon|elvi)?sh|nu|cmd|powershell|busybox|toybox|env|exec|eval|start|at|crontab|npx|uvx|pipx|strace|gdb|taskset|chrt|runuser|pkexec|systemd-run|wine|xargs|sudo|doas|su|ssh|nohup|nice|ionice|timeout|setsid|stdbuf|watch|parallel|chroot|unshare|nsenter|flock|script|expect|find|awk|gawk|mawk|perl|ruby|python[\d.]*w?|pypy[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|tclsh|osascript|[cw]script|mshta|rundll32|docker|podman)(?:\.exe)?["']|(?-i:\bcommand\s*\(|::command\b|"command")`)
+// program that runs others, as a whole text or before an option, a variable that brings code, and in Java and C# what
+// gives a process another program.
+var otherProgram = lazy(`(?i)["'](?:[^"'\s]*[/\\])?(?:(?:r?ba|z|da|l?k|c|tc|fi|a|pw|mk|o|xon|elvi)?sh|nu|cmd|powershell|busybox|toybox|env|exec|eval|start|at|crontab|npx|uvx|pipx|strace|gdb|taskset|chrt|runuser|pkexec|systemd-run|wine|xargs|sudo|doas|su|ssh|nohup|nice|ionice|timeout|setsid|stdbuf|watch|parallel|chroot|unshare|nsenter|flock|script|expect|find|awk|gawk|mawk|perl|ruby|python[\d.]*w?|pypy[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|tclsh|osascript|[cw]script|mshta|rundll32|docker|podman|tmux|screen|wsl|hyperfine|entr|start-stop-daemon)(?:\.exe)?(?:["']|\s+-)|["'](?:ld_preload|dyld_insert_libraries|git_ssh_command)["']|["']alias\.|(?-i:\bcommand\s*\(|::command\b|"command")|(?-i:\.FileName\s*=\s*[^"=\s]|\.StartInfo\s*=\s*\w+\s*;)`)
 
 var (
 	// otherCommand finds what may give the names Command and clap to something else in a file of Rust.
 	otherCommand = lazy(`\bprocess\b|\b(?:as|mod|crate|type|struct|enum|trait|union|macro_rules!)\s+(?:clap|Command)\b|\bmod\s+\w+\s*\{|\binclude!|\bCommand\s*:(?:[^:]|$)`)
 	rustUse      = lazy(`(?m)(?:^|[^\w\s"'.,:-])\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([^;]+);`)
 	takenNames   = lazy(`\b(?:Command|clap)\b`)
+	ownCommand   = lazy(`\bCommand\s*(?:$|[,}])`)
 )
 
 // parsedCommand finds the calls in a file of Rust that make a Command of clap, which runs nothing, and can make no other;
@@ -94,7 +99,7 @@ func (s side) parsedCommand() *regexp.Regexp {
 		if !own && takenNames().Match(from) || star && !head {
 			return nil
 		}
-		named, stars = named || head && own && bytes.Contains(from, []byte("Command")), stars || star && !own
+		named, stars = named || head && own && ownCommand().Match(from), stars || star && !own
 		if head {
 			end = m[1]
 		}
