@@ -340,15 +340,18 @@ func (s *suite) readText(d *delta, from side) {
 	s.tests[in] = t
 }
 
-// asksNothing reports an assertion of JavaScript that is given something and does not say what must hold of it.
+// asksNothing reports an assertion of JavaScript that does not say what must hold, or that is about a value which is
+// written down.
 func asksNothing(text string) bool {
 	text = string(quotes().ReplaceAll([]byte(strings.TrimPrefix(text, "await ")), nil))
 	end := strings.IndexByte(text, ')') + 1
 	for end > 0 && end < len(text) && countOpen([]byte(text[:end])) > 0 {
 		end++
 	}
-	return strings.HasPrefix(text, "expect(") && end == len(text)
+	return strings.HasPrefix(text, "expect(") && end == len(text) || aboutValue().MatchString(text)
 }
+
+var aboutValue = lazy(`^expect\((?:await )?(?:true|false|null|undefined|[\d.]*)\)`)
 
 // decorated finds what stands below decorators.
 var decorated = lazy(`^\s*(?:(?:async\s+)?(?:def|class)\s|(?:public\s+)?void\s|fn\s)`)
