@@ -128,7 +128,8 @@ func (s side) commentLines() map[int]bool {
 }
 
 // allowsDots reports a line of dots that means something: the end of a YAML document, a body in Python, samples in prose
-// and, where nothing is lost, what a compiler prints and, between two lines of a comment, what stood there so or comes to data.
+// and what a compiler prints between lines of source or, where nothing is lost, anywhere; and there, between two lines of a
+// comment, what stood there so or comes to data.
 func (d *delta) allowsDots(i int, line string, fenced bool) bool {
 	bare, lines := strings.Trim(line, " \t.") == "", d.now.lines()
 	mark := strings.TrimRight(line, " .…")
@@ -144,7 +145,7 @@ func (d *delta) allowsDots(i int, line string, fenced bool) bool {
 	case ".rst":
 		return strings.HasPrefix(line, " ") // in a block of code
 	case ".stderr", ".stdout":
-		return bare && d.test && len(d.lost) == 0
+		return bare && d.test && (len(d.lost) == 0 || i > 0 && i+1 < len(lines) && strings.Contains(lines[i-1], " | ") && strings.Contains(lines[i+1], " | "))
 	}
 	return false
 }
