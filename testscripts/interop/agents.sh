@@ -59,8 +59,8 @@ failed=0
 # row CLIENT TASK WANT: what became of the task. WANT is review or blocked.
 row() {
 	line=$(grep "^play-$2	" "$work/out" || echo "play-$2	missing	")
-	got=$(echo "$line" | cut -f2)
-	why=$(echo "$line" | cut -f5 | cut -c1-60)
+	got=$(printf '%s\n' "$line" | cut -f2) # echo would make a line of \n
+	why=$(printf '%s\n' "$line" | cut -f5 | cut -c1-60)
 	ok=ok
 	if [ "$got" = review ] && [ "$(git diff --name-only "main...odd/review/play-$2.1" -- . ':!knowledge')" != "$(path_of "$2")" ]; then
 		got="review of other files"
