@@ -80,7 +80,7 @@ func (d *drain) beginHandshake(t board.Task, c contract.Contract, mode anchor.Mo
 	h.commit = anchor.Commit{Artifact: h.chooseArtifact(c), Gate: h.law.GateCommand[0]}
 	ask := anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID)}
 	if h.session, h.passed = anchor.Begin(h.anchorWorld(), ask); h.session != nil && mode == anchor.Express {
-		h.passed = h.session.Express(h.anchorWorld(), h.commit.Payload()) // odd proves out of the constitution
+		h.passed = h.session.Send(h.anchorWorld(), h.commit.Payload()) // odd proves out of the constitution
 		h.live = h.session.Live()
 	}
 	if !h.passed.Success {
@@ -413,7 +413,7 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 		ps = slices.DeleteFunc(slices.Clone(ps), func(p session.Payload) bool { return p.Late })
 	}
 	if h.passed.ServerArm == nil {
-		res := h.session.Context(h.anchorWorld(), payloadAt(ps, 0))
+		res := h.session.Send(h.anchorWorld(), payloadAt(ps, 0))
 		if !res.Success {
 			return h.askAgain(late, res)
 		}
@@ -421,7 +421,7 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 			return invoke.Answered{Say: late + "Your BIND holds. Now begin your answer with one octave block of TENSIONS and COMMIT.\n\n" + h.briefPart()}
 		}
 	}
-	res := h.session.Proof(h.anchorWorld(), payloadAt(ps, len(ps)-1))
+	res := h.session.Send(h.anchorWorld(), payloadAt(ps, len(ps)-1))
 	if !res.Success {
 		return h.askAgain(late, res)
 	}

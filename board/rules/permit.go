@@ -162,10 +162,9 @@ func (j *judge) isDropped(l Line) bool {
 // checkRelease returns what is wrong with one anchor record.
 func (j *judge) checkRelease(l Line) string {
 	p := readPermit(&l.Record)
-	_, badToken := anchor.TokenProblem(p.Token)
 	same := j.findAnchors(l, p.Token)
 	switch {
-	case badToken:
+	case !anchor.IsToken(p.Token):
 		return "an anchor without a token"
 	case len(same) != 1:
 		return fmt.Sprintf("the anchor %s stands %d times in its ledger; a permit is released once", p.Token, len(same))

@@ -53,8 +53,8 @@ func (d Desk) Identity(q IdentityRequest) Result {
 // checkRequest fills in what a request leaves out, and says what is wrong with it.
 func (d Desk) checkRequest(q IdentityRequest) (IdentityRequest, Constitution, []Problem) {
 	q, ps := q.withDefaults()
-	if p, bad := d.World.checkWorkTree(); bad {
-		return q, Constitution{}, append(ps, p)
+	if no := d.World.checkWorkTree(); no != nil {
+		return q, Constitution{}, append(ps, no...)
 	}
 	c, err := d.World.Constitution(q.Role)
 	switch {

@@ -82,7 +82,7 @@ func (d Desk) List() ([]Listed, error) {
 // listEntry describes one entry by what the state directory holds of its token.
 func (c *permitCheck) listEntry(state *dir, place, name string) Listed {
 	l := Listed{Token: name, State: place}
-	if _, bad := TokenProblem(l.Token); bad {
+	if !IsToken(name) {
 		l.Problem = &Problem{Code: Damaged, At: path.Join(state.path, place, name), Text: "this is not the name of a session; remove it if nobody needs it"}
 		return l
 	}
@@ -97,9 +97,7 @@ func (c *permitCheck) listEntry(state *dir, place, name string) Listed {
 		if h.Arm != nil {
 			l.Branch, l.Focus = h.Arm.Branch, h.Arm.Focus
 		}
-		if p, ended := h.checkEnded(c.World.Now); ended {
-			ps = []Problem{p}
-		}
+		ps = h.checkEnded(c.World.Now)
 	case f.place == active:
 		l.Role, l.Mode, l.Created, l.Expires = a.Role, a.Mode, a.Timestamp, a.Permit.ExpiresAt
 		l.Branch, l.Focus = a.Permit.Branch, a.Arm.Focus
@@ -153,8 +151,8 @@ func (d Desk) removeExpired() (warnings []Problem) {
 // error, and stays.
 func (d Desk) isOver(state *dir, place, token string) (bool, error) {
 	info, err := state.root.Lstat(place + "/" + token)
-	switch _, bad := TokenProblem(token); {
-	case bad:
+	switch {
+	case !IsToken(token):
 		return false, errors.New("this is not the name of a session, and is left")
 	case err == nil && !info.IsDir():
 		err = errNotDir(info)

@@ -2,9 +2,7 @@ package anchor
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -33,30 +31,21 @@ func Begin(w World, q IdentityRequest) (*Session, Result) {
 	return &Session{stageCall{Desk: d, token: h.Token, storedSession: storedSession{place: pending, stage: AtIdentity, hand: h}}}, h.answerOpened(c)
 }
 
-// Context is Desk.Context for the session.
-func (s *Session) Context(w World, payload []byte) Result {
-	return s.runStage(w, payload, (*stageCall).runContext)
-}
-
-// Proof is Desk.Proof for the session.
-func (s *Session) Proof(w World, payload []byte) Result {
-	return s.runStage(w, payload, (*stageCall).runProof)
-}
-
-// Express is Desk.Express for the session.
-func (s *Session) Express(w World, payload []byte) Result {
-	return s.runStage(w, payload, (*stageCall).runExpress)
-}
-
-func (s *Session) runStage(w World, payload []byte, call func(*stageCall) Result) Result {
+// Send judges the payload of the stage that comes next, in the world w.
+func (s *Session) Send(w World, payload []byte) Result {
 	s.World, s.payload, s.sum = w, payload, hexSum(payload)
-	if s.place == active {
-		return s.refuse(Problem{Code: Taken, At: "token", Text: "the session is bound already"})
-	}
-	if r, over := s.checkEnded(); over {
+	r, over := s.checkEnded()
+	switch {
+	case over:
 		return r
+	case s.place == active:
+		return s.refuse(Problem{Code: Taken, At: "token", Text: "the session is bound already"})
+	case s.hand.Mode == Express:
+		return s.runExpress()
+	case s.stage == AtIdentity:
+		return s.runContext()
 	}
-	return call(&s.stageCall)
+	return s.runProof()
 }
 
 // Live returns the permit of the session. It covers nothing until the session is bound.
@@ -172,20 +161,9 @@ type stageCall struct {
 // openCall locks the state directory and reads where a session stands. It returns no
 // call if there is no such session, and why.
 func (d Desk) openCall(token string, payload []byte) (*stageCall, []Problem) {
-	if p, bad := TokenProblem(token); bad {
-		return nil, []Problem{p}
-	}
-	if p, bad := d.World.checkWorkTree(); bad {
-		return nil, []Problem{p}
-	}
-	state, err := d.Store.lockState(false)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, []Problem{unknownToken(token)}
-	case errors.Is(err, errIrregular), errors.Is(err, errFile):
-		return nil, []Problem{damagedRecord(Damaged, d.Store.at.Dir, err)}
-	case err != nil:
-		return nil, []Problem{persistProblem(err)}
+	state, no := d.openState(token, true)
+	if no != nil {
+		return nil, no
 	}
 	t := &stageCall{Desk: d, state: state, token: token, storedSession: state.readSession(token), payload: payload, sum: hexSum(payload)}
 	if t.place == "" {
@@ -205,33 +183,32 @@ func (t *stageCall) write(name string, b []byte) error {
 
 // checkEnded answers where no stage goes on: of a session that ended or does not read. One
 // that is bound may be replayed.
-func (t *stageCall) checkEnded() (Result, bool) {
-	var p Problem
-	var bad bool
+func (t *stageCall) checkEnded() (r Result, over bool) {
+	var no []Problem
 	switch {
 	case t.err != nil:
-		p, bad = firstProblem(t.err), true
+		no = []Problem{firstProblem(t.err)}
 	case t.place == pending:
-		p, bad = t.hand.checkEnded(t.World.Now)
+		no = t.hand.checkEnded(t.World.Now)
 	}
-	if !bad {
-		return Result{}, false
+	if no == nil {
+		return r, false
 	}
-	r := t.refuse(p)
+	r = t.refuse(no...)
 	r.Terminal = t.place == pending && t.hand.Terminal
 	return r, true
 }
 
 // checkEnded says why a pending session has ended.
-func (h Handshake) checkEnded(now time.Time) (Problem, bool) {
+func (h Handshake) checkEnded(now time.Time) []Problem {
 	again := "a new session by `odd anchor identity " + h.Role + "`"
 	switch {
 	case h.Terminal:
-		return Problem{Code: Exhausted, At: "token", Text: fmt.Sprintf("a stage of this session failed %d times, and it is over", maxTries), Want: "a person who looks at what failed, and then " + again}, true
+		return []Problem{{Code: Exhausted, At: "token", Text: fmt.Sprintf("a stage of this session failed %d times, and it is over", maxTries), Want: "a person who looks at what failed, and then " + again}}
 	case !now.Before(h.ExpiresAt):
-		return Problem{Code: TokenExpired, At: "token", Text: "the session was not bound before " + formatTime(h.ExpiresAt), Want: again}, true
+		return []Problem{{Code: TokenExpired, At: "token", Text: "the session was not bound before " + formatTime(h.ExpiresAt), Want: again}}
 	}
-	return Problem{}, false
+	return nil
 }
 
 // refuseOutside answers a call that has no session.
@@ -242,7 +219,7 @@ func refuseOutside(token string, ps ...Problem) Result {
 // refuse answers a call without changing anything or counting a try.
 func (t *stageCall) refuse(ps ...Problem) Result {
 	r := Result{Stage: cmp.Or(string(t.stage), "LOBBY"), Token: t.token, Errors: ps, NextStep: nextCommand(t.stage, t.hand.Mode, t.token)}
-	if _, ended := t.hand.checkEnded(t.World.Now); t.place == pending && ended {
+	if t.place == pending && t.hand.checkEnded(t.World.Now) != nil {
 		r.NextStep = nextCommand("", "", "")
 	}
 	return r

@@ -53,11 +53,10 @@ func TestSession(t *testing.T) {
 	if no := on.Live().Check(w); no == nil || problemsOf(no, "", "")[0].Code != Locked {
 		t.Errorf("before it is bound: %v", no)
 	}
-	refusedAs(t, on.Proof(w, []byte(proofOf(first, second))), StageOrder)
-	refusedAs(t, on.Context(w, []byte(badBind)), BindMismatch)
-	refusedAs(t, on.Context(w, []byte(bindEditor)))
-	refusedAs(t, on.Proof(w, []byte(proofOf(first, second))))
-	refusedAs(t, on.Proof(w, []byte(proofOf(first, second))), Taken)
+	refusedAs(t, on.Send(w, []byte(badBind)), BindMismatch)
+	refusedAs(t, on.Send(w, []byte(bindEditor)))
+	refusedAs(t, on.Send(w, []byte(proofOf(first, second))))
+	refusedAs(t, on.Send(w, []byte(proofOf(first, second))), Taken)
 	a := on.Live().Anchor()
 	if a.Token != r.Token || a.MAC != "" || a.SHA256 == "" || a.Permit.Payload != hexSum([]byte(proofOf(first, second))) || len(s.all()) != 0 {
 		t.Errorf("%+v\n%v", a, s.all())
@@ -71,12 +70,12 @@ func TestSession(t *testing.T) {
 	}
 	on, _ = Begin(s.desk().World, IdentityRequest{Role: "editor"})
 	for range 2 {
-		refusedAs(t, on.Context(s.desk().World, []byte(badBind)), BindMismatch)
+		refusedAs(t, on.Send(s.desk().World, []byte(badBind)), BindMismatch)
 	}
-	if r := on.Context(s.desk().World, []byte(badBind)); !r.Terminal {
+	if r := on.Send(s.desk().World, []byte(badBind)); !r.Terminal {
 		t.Errorf("the third failure: %+v", r)
 	}
-	refusedAs(t, on.Context(s.desk().World, []byte(bindEditor)), Exhausted)
+	refusedAs(t, on.Send(s.desk().World, []byte(bindEditor)), Exhausted)
 	if on, r := Begin(w, IdentityRequest{Role: "editor", Mode: Untracked}); on != nil || r.Success {
 		t.Errorf("untracked: %+v", r)
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/odd-cli/odd/reconcile/policy"
@@ -97,26 +99,12 @@ func newToken(random func([]byte) error) (string, error) {
 	return tokenPrefix + base32.NewEncoding(tokenLetters).WithPadding(base32.NoPadding).EncodeToString(b), nil
 }
 
-// TokenProblem says why s cannot be a token, and returns false if it can be one: 1 to 128
-// ASCII letters, digits, dots, hyphens and underscores, a letter or digit first,
-// and no two dots in a row. What passes is one plain name of a directory.
-func TokenProblem(s string) (Problem, bool) {
-	ok := len(s) > 0 && len(s) <= 128 && !strings.Contains(s, "..") && isAlnum(s[0])
-	for i := 0; ok && i < len(s); i++ {
-		ok = isAlnum(s[i]) || strings.IndexByte("._-", s[i]) >= 0
-	}
-	if ok {
-		return Problem{}, false
-	}
-	return Problem{
-		Code: TokenFormat, At: "token", Text: "this is no token: its letters are not those of one", Found: truncate(fmt.Sprintf("%q", s)),
-		Want: "the token that `odd anchor identity ROLE` answered, as oa- and 26 letters and digits",
-	}, true
-}
+// IsToken reports what can be a token: 1 to 128 ASCII letters, digits, dots, hyphens and
+// underscores, a letter or digit first, and no two dots in a row. What passes is one plain
+// name of a directory.
+func IsToken(s string) bool { return tokenForm().MatchString(s) && !strings.Contains(s, "..") }
 
-func isAlnum(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
+var tokenForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][\w.-]{0,127}$`) })
 
 // Verify is HasValid, and adds as warnings what has changed since the session was
 // bound: the members of the ARM, its files among them, and the lines that its

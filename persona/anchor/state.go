@@ -85,13 +85,8 @@ func (s *Store) open(make bool) (*dir, error) {
 	}
 	defer root.Close()
 	top := &dir{root: root, step: s.step}
-	for i := range len(s.at.Dir) {
-		if s.at.Dir[i] == '/' && make && err == nil {
-			err = top.mkdir(s.at.Dir[:i])
-		}
-	}
-	if make && err == nil {
-		err = top.mkdir(s.at.Dir)
+	if make {
+		err = top.mkdirAll(s.at.Dir)
 	}
 	if err == nil {
 		err = top.checkDir(s.at.Dir)
@@ -175,20 +170,13 @@ func (d *dir) writeGitignore() error {
 }
 
 // lstat looks at a path, none of whose directories may be a link.
-func (d *dir) lstat(name string) (info fs.FileInfo, err error) {
-	for i := range len(name) + 1 {
-		if i < len(name) && name[i] != '/' {
-			continue
-		}
-		info, err = d.root.Lstat(name[:i])
-		if err != nil {
+func (d *dir) lstat(name string) (fs.FileInfo, error) {
+	if in := path.Dir(name); in != "." {
+		if err := d.checkDir(in); err != nil {
 			return nil, err
 		}
-		if i < len(name) && !info.IsDir() {
-			return nil, fmt.Errorf("%s: %w", path.Join(d.path, name[:i]), errNotDir(info))
-		}
 	}
-	return info, nil
+	return d.root.Lstat(name)
 }
 
 // checkDir returns an error if a path is not a directory.
@@ -233,7 +221,7 @@ func (d *dir) listNames(of string) (all []string, err error) {
 func (d *dir) listTokens(of string) (all []string, err error) {
 	names, err := d.listNames(of)
 	for _, n := range names {
-		if _, bad := TokenProblem(n); !bad {
+		if IsToken(n) {
 			all = append(all, n)
 		}
 	}
@@ -279,16 +267,26 @@ func (d *dir) read(name string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// mkdirAll makes a directory, and those that it lies in.
+func (d *dir) mkdirAll(name string) error {
+	if in := path.Dir(name); in != "." {
+		if err := d.mkdirAll(in); err != nil {
+			return err
+		}
+	}
+	return d.mkdir(name)
+}
+
 // mkdir makes a directory that others may be making too.
 func (d *dir) mkdir(name string) error {
 	err := d.checkDir(name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := d.step("mkdir " + name); err != nil {
-		return err
+	if err = d.step("mkdir " + name); err == nil {
+		err = d.root.Mkdir(name, 0o700)
 	}
-	if err := d.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return d.sync(path.Dir(name))
@@ -307,31 +305,26 @@ func (d *dir) sync(name string) error {
 
 // write replaces a file as a whole. At any moment the name holds the old bytes
 // or the new ones.
-func (d *dir) write(name string, b []byte) error {
-	temp, err := d.writeDraft(name, "", b)
-	if err != nil {
-		return err
-	}
-	if err = d.step("rename " + name); err == nil {
-		err = d.root.Rename(temp, name)
-	}
-	if err != nil {
-		return errors.Join(err, d.root.Remove(temp))
-	}
-	return d.sync(path.Dir(name))
-}
+func (d *dir) write(name string, b []byte) error { return d.put(name, "", b, "rename", d.root.Rename) }
 
 // create writes a file that must not exist; the error is fs.ErrExist if it does. Two
 // processes that create it at the same time need different marks.
 func (d *dir) create(name, mark string, b []byte) error {
+	return d.put(name, mark, b, "link", d.root.Link)
+}
+
+func (d *dir) put(name, mark string, b []byte, how string, place func(from, to string) error) error {
 	temp, err := d.writeDraft(name, mark, b)
 	if err != nil {
 		return err
 	}
-	if err = d.step("link " + name); err == nil {
-		err = d.root.Link(temp, name)
+	if err = d.step(how + " " + name); err == nil {
+		err = place(temp, name)
 	}
-	if err = errors.Join(err, d.root.Remove(temp)); err != nil {
+	if err != nil || how == "link" {
+		err = errors.Join(err, d.root.Remove(temp))
+	}
+	if err != nil {
 		return err
 	}
 	return d.sync(path.Dir(name))
@@ -354,9 +347,10 @@ func (d *dir) writeDraft(name, mark string, b []byte) (temp string, err error) {
 		_, err = f.Write(b)
 	}
 	if err == nil {
-		if err = d.step("fsync " + name); err == nil {
-			err = f.Sync()
-		}
+		err = d.step("fsync " + name)
+	}
+	if err == nil {
+		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, d.root.Remove(temp))

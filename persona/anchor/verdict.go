@@ -68,29 +68,45 @@ func (d Desk) newPermitCheck() *permitCheck {
 }
 
 func (c *permitCheck) checkToken(token, role string) Verdict {
-	if p, bad := TokenProblem(token); bad {
-		return Verdict{Token: token, Errors: []Problem{p}}
-	}
-	if p, bad := c.World.checkWorkTree(); bad {
-		return Verdict{Token: token, Errors: []Problem{p}}
-	}
-	state, err := c.Store.open(false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Verdict{Token: token, Errors: []Problem{unknownToken(token)}}
-	}
-	if err != nil {
-		return Verdict{Token: token, Errors: []Problem{damagedRecord(Damaged, c.Store.at.Dir, err)}}
+	state, no := c.openState(token, false)
+	if no != nil {
+		return Verdict{Token: token, Errors: no}
 	}
 	defer state.close()
 	return c.judgeSession(token, role, state.readSession(token))
 }
 
-func (w World) checkWorkTree() (Problem, bool) {
-	info, err := fs.Stat(w.Files, ".")
-	if err == nil && info.IsDir() {
-		return Problem{}, false
+// openState opens the state directory for a call about a token, to write with its lock, or
+// says why it cannot.
+func (d Desk) openState(token string, lock bool) (*dir, []Problem) {
+	if !IsToken(token) {
+		return nil, []Problem{{Code: TokenFormat, At: "token", Text: "this is no token: its letters are not those of one", Found: truncate(fmt.Sprintf("%q", token)),
+			Want: "the token that `odd anchor identity ROLE` answered, as oa- and 26 letters and digits"}}
 	}
-	return Problem{Code: NoWorkTree, At: "work tree", Text: "the work tree is not there", Found: w.WorkTree, Want: "a work tree of the repository"}, true
+	if no := d.World.checkWorkTree(); no != nil {
+		return nil, no
+	}
+	open := d.Store.open
+	if lock {
+		open = d.Store.lockState
+	}
+	state, err := open(false)
+	switch {
+	case err == nil:
+		return state, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, []Problem{unknownToken(token)}
+	case lock && !errors.Is(err, errIrregular) && !errors.Is(err, errFile):
+		return nil, []Problem{persistProblem(err)}
+	}
+	return nil, []Problem{damagedRecord(Damaged, d.Store.at.Dir, err)}
+}
+
+func (w World) checkWorkTree() []Problem {
+	if info, err := fs.Stat(w.Files, "."); err == nil && info.IsDir() {
+		return nil
+	}
+	return []Problem{{Code: NoWorkTree, At: "work tree", Text: "the work tree is not there", Found: w.WorkTree, Want: "a work tree of the repository"}}
 }
 
 // judgeSession goes on where the records were read.
@@ -144,26 +160,26 @@ func (c *permitCheck) checkPermit(p Permit, role string) (warnings, no []Problem
 	case law.SHA256 != p.Constitution:
 		return nil, []Problem{changedProblem(p.Role, "it is not the one that was bound")}
 	}
-	moved := Problem{Code: HeadMoved, At: "permit.head_oid", Text: "HEAD moved on", Found: f.Head, Want: p.Head + " or a descendant of it"}
+	moved := []Problem{{Code: HeadMoved, At: "permit.head_oid", Text: "HEAD moved on", Found: f.Head, Want: p.Head + " or a descendant of it"}}
 	switch {
 	case f.Head == p.Head:
 		return nil, nil
 	case strings.HasPrefix(p.Head, "("): // bound before the first commit
-		return []Problem{moved}, nil
+		return moved, nil
 	case strings.HasPrefix(f.Head, "("):
-		moved.Text = "HEAD has no commit any more"
-		return nil, []Problem{moved}
+		moved[0].Text = "HEAD has no commit any more"
+		return nil, moved
 	}
 	below, err := c.World.Descends(f.Head, p.Head)
 	switch {
 	case err != nil:
-		moved.Text = "whether HEAD only moved on cannot be told: " + err.Error()
+		moved[0].Text = "whether HEAD only moved on cannot be told: " + err.Error()
 	case !below:
-		moved.Text = "HEAD moved to where the permit's commit is not behind it"
+		moved[0].Text = "HEAD moved to where the permit's commit is not behind it"
 	default:
-		return []Problem{moved}, nil
+		return moved, nil
 	}
-	return nil, []Problem{moved}
+	return nil, moved
 }
 
 func unknownToken(token string) Problem {
