@@ -108,7 +108,7 @@ func (h *handshake) anchorWorld() anchor.World {
 	return anchor.World{
 		Now: d.Now().UTC(), Random: d.Random, WorkTree: root, Files: h.files, TTL: d.at.cfg.Anchor.TTL,
 		Facts: func() (anchor.Facts, error) {
-			return anchor.Facts{OK: true, Head: string(h.head), Branch: d.line.Name()}, nil
+			return anchor.Facts{Head: string(h.head), Branch: d.line.Name()}, nil
 		},
 		Descends:     func(head, from string) (bool, error) { return head == from, nil },
 		Constitution: func(string) (anchor.Constitution, error) { return readConstitution(d.at.files, h.law) },

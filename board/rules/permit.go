@@ -245,7 +245,7 @@ func (j *judge) checkBase(p permit, l Line, base repo.OID) (why string) {
 	}
 	phase, _ := anchor.Phase(j.ReadTree(head))
 	focus, source := anchor.Focus(p.Task, p.arm.Branch)
-	facts := anchor.Facts{OK: true, Head: string(head), Branch: p.arm.Branch}
+	facts := anchor.Facts{Head: string(head), Branch: p.arm.Branch}
 	arm := anchor.NewArm(facts, phase, focus, source, p.law.SHA256)
 	if arm.Hash != p.ContextHash {
 		return fmt.Sprintf("an anchor whose context_hash is not that of its claim; it is %s", ShortID(strings.TrimPrefix(arm.Hash, "sha256:")))

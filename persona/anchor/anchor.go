@@ -205,7 +205,6 @@ type Change struct {
 // Facts are what git says of the work tree, from one call. Files leave out the
 // state directory and are sorted by path.
 type Facts struct {
-	OK       bool   // false outside a repository
 	Head     string // commit id, "(initial)" on an unborn branch
 	Branch   string // "detached[12345678]" when no branch is checked out
 	Upstream string // "" for none

@@ -13,7 +13,7 @@ import (
 )
 
 func sampleArm() Arm {
-	return NewArm(Facts{OK: true, Head: "0123", Branch: "fix/issue-12", Upstream: "origin/main", Ahead: 1, Behind: 2,
+	return NewArm(Facts{Head: "0123", Branch: "fix/issue-12", Upstream: "origin/main", Ahead: 1, Behind: 2,
 		Files: []Change{{".M", "b.go", ""}, {"R.", "a.go", "old.go"}, {"??", "c&<d>.go", ""}}}, "B1", "issue-12", FocusIssue, "ab")
 }
 

@@ -178,9 +178,8 @@ func hexSum(b []byte) string {
 }
 
 // lineCount counts lines, the last one with or without its line feed.
-func lineCount(b []byte) int {
-	n := bytes.Count(b, []byte("\n"))
-	if len(b) > 0 && b[len(b)-1] != '\n' {
+func lineCount(b []byte) (n int) {
+	for range bytes.Lines(b) {
 		n++
 	}
 	return n

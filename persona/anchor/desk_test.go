@@ -34,6 +34,7 @@ type site struct {
 	now   time.Time
 	files fstest.MapFS
 	facts Facts
+	noGit error
 	con   map[string]Constitution
 	below bool // whether HEAD has the permit's commit behind it
 	seed  *atomic.Uint64
@@ -49,7 +50,7 @@ func siteIn(t testing.TB, dir string) *site {
 	head := strings.Repeat("a1", 20)
 	return &site{
 		t: t, dir: dir, now: time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC), files: tree(), seed: new(atomic.Uint64),
-		facts: Facts{OK: true, Head: head, Branch: "fix/issue-12", Files: []Change{{XY: " M", Path: "a.go"}}},
+		facts: Facts{Head: head, Branch: "fix/issue-12", Files: []Change{{XY: " M", Path: "a.go"}}},
 		con:   map[string]Constitution{"editor": withSum(editor())}, step: func(string) error { return nil },
 	}
 }
@@ -79,7 +80,7 @@ func (s *site) random(b []byte) error {
 func (s *site) desk() Desk {
 	return Desk{Store: s.store(), World: World{
 		Now: s.now, Random: s.random, WorkTree: s.dir, Files: s.files,
-		Facts:    func() (Facts, error) { return s.facts, nil },
+		Facts:    func() (Facts, error) { return s.facts, s.noGit },
 		Descends: func(string, string) (bool, error) { return s.below, nil },
 		Constitution: func(role string) (Constitution, error) {
 			if c, ok := s.con[role]; ok {
@@ -304,7 +305,7 @@ func TestStageOrderRows(t *testing.T) {
 		{"a session of nobody", func(s *site) Result { return s.desk().Context("oa-nobody", []byte(bindEditor)) }, []Code{TokenUnknown}},
 		{"no repository", func(s *site) Result {
 			token := s.opened(IdentityRequest{})
-			s.facts.OK = false
+			s.noGit = errors.New("gone")
 			return s.desk().Context(token, []byte(bindEditor))
 		}, []Code{NoWorkTree}},
 	} {

@@ -2,10 +2,9 @@ package anchor
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -178,34 +177,20 @@ func (j *proofJudge) checkPlace(at string, t *Tension) {
 		j.addProblem(CtxRange, at, fmt.Sprintf("%s:%d-%d", t.Path, t.Start, t.End), fmt.Sprintf("lines from 1 to %d", count), "the file has %d lines", count)
 		return
 	}
-	sum := sha256.Sum256(cited)
-	t.RangeSHA256 = hex.EncodeToString(sum[:])
+	t.RangeSHA256 = hexSum(cited)
 }
 
 // cutLines returns the bytes of lines start to end, line ends and all; the whole for a
 // start of 0. count is how many lines there are; not ok is a range beyond them.
 func cutLines(b []byte, start, end int) (cited []byte, count int, ok bool) {
-	from, to := 0, len(b)
-	for at := 0; at < len(b); {
-		next := len(b)
-		if n := bytes.IndexByte(b[at:], '\n'); n >= 0 {
-			next = at + n + 1
-		}
-		if count++; count == start {
-			from = at
-		}
-		if count == end {
-			to = next
-		}
-		at = next
-	}
-	if start == 0 {
+	lines := slices.Collect(bytes.Lines(b))
+	switch count = len(lines); {
+	case start == 0:
 		return b, count, true
-	}
-	if start < 1 || end < start || end > count {
+	case start < 1 || end < start || end > count:
 		return nil, count, false
 	}
-	return b[from:to], count, true
+	return bytes.Join(lines[start-1:end], nil), count, true
 }
 
 // checkLocalPath says what is wrong with the letters of a repository path, "" if nothing.
@@ -242,15 +227,8 @@ func checkRegularFile(files fs.FS, p string) (Code, string) {
 
 // isUnderLink reports a link on the way to p.
 func isUnderLink(files fs.FS, p string) bool {
-	for i := 1; i <= len(p); i++ {
-		if i < len(p) && p[i] != '/' {
-			continue
-		}
-		info, err := fs.Lstat(files, p[:i])
-		if err != nil {
-			return false
-		}
-		if info.Mode()&fs.ModeSymlink != 0 {
+	for ; p != "."; p = path.Dir(p) {
+		if info, err := fs.Lstat(files, p); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return true
 		}
 	}

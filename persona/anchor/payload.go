@@ -93,7 +93,7 @@ func parsePayload(b []byte, syntax Code) *payload {
 		r.addProblem(Problem{Code: syntax, At: "payload", Text: fmt.Sprintf("it is over %d KiB and is not read", MaxPayload>>10), Want: "a payload of a few lines"})
 		b = nil
 	}
-	r.src = strings.Split(string(b), "\n")
+	r.src = strings.Split(strings.ReplaceAll(string(b), "\r\n", "\n"), "\n")
 	entries, bad := octave.Parse(normalizeLines(r.src))
 	for _, n := range bad {
 		r.broken = true
@@ -128,24 +128,13 @@ func normalizeLines(src []string) []byte {
 }
 
 func normalizeLine(line string) string {
-	body, cr := strings.CutSuffix(line, "\r")
-	text := strings.TrimSpace(body)
-	indent := body[:len(body)-len(strings.TrimLeft(body, " \t"))]
-	switch {
+	switch text := strings.TrimSpace(line); {
 	case strings.HasPrefix(text, "```"):
-		text = ""
+		return ""
 	case looksLikeTension(text):
-		text = quoteTension(text)
-	default:
-		return line
+		return line[:len(line)-len(strings.TrimLeft(line, " \t"))] + quoteTension(text)
 	}
-	if text == "" {
-		indent = ""
-	}
-	if cr {
-		text += "\r"
-	}
-	return indent + text
+	return line
 }
 
 // quoteTension puts a bare tension in quotes behind an ordinal. One that is quoted
@@ -217,7 +206,7 @@ func (s *payloadSection) refuseForeignKeys() {
 	for _, e := range s.entries {
 		switch {
 		case home[strings.ToUpper(e.Key)] != "" && home[strings.ToUpper(e.Key)] != s.name:
-			s.addProblem(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: e.Line, Found: truncate(s.payload.lineText(e.Line)),
+			s.addProblem(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: e.Line, Found: truncate(s.lineText(e.Line)),
 				Text: fmt.Sprintf("%s stands in %s and does not count there", e.Key, s.name), Want: e.Key + " in " + home[e.Key]})
 		case e.Kind == octave.Loose && strings.HasPrefix(e.Text, "##"):
 			s.addProblem(Problem{Code: s.syntax, At: s.name, Line: e.Line, Found: truncate(e.Text),
@@ -243,14 +232,14 @@ func (s *payloadSection) findEntry(keys ...string) *octave.Entry {
 
 // readText returns the value of a key as a string, "" where there is none. A bare value
 // is all of its line.
-func (s *payloadSection) readText(keys ...string) string {
-	e := s.findEntry(keys...)
+func (s *payloadSection) readText(key string) string {
+	e := s.findEntry(key)
 	if e == nil {
 		return ""
 	}
 	if e.Kind == octave.List {
-		s.addProblem(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: e.Line, Text: "a list where a single value is expected",
-			Found: truncate(s.payload.lineText(e.Line)), Want: keys[0] + `::"…"`})
+		s.addProblem(Problem{Code: s.syntax, At: s.name + "." + key, Line: e.Line, Text: "a list where a single value is expected",
+			Found: truncate(s.lineText(e.Line)), Want: key + `::"…"`})
 		return ""
 	}
 	return plainText(e)
@@ -338,7 +327,8 @@ func (s *payloadSection) readAuthority() Authority {
 	return Authority{Delegated: true, Parent: strings.TrimSpace(parent), Scope: strings.TrimSpace(task)}
 }
 
-// readTensions reads every line of the section that was meant as one.
+// readTensions reads every line of the section that was meant as one. A line that looks like
+// a tension and is none is a problem, and counted; any other text is ignored.
 func (s *payloadSection) readTensions() (all []Tension, unread int) {
 	seen := map[int]int{}
 	for _, e := range s.entries {
@@ -346,11 +336,17 @@ func (s *payloadSection) readTensions() (all []Tension, unread int) {
 			s.addProblem(Problem{Code: TenCount, At: "TENSIONS", Line: e.Line, Text: fmt.Sprintf("more than %d tensions; the rest is not read", maxTensions), Want: "the tensions that matter"})
 			break
 		}
-		t, meant, ok := s.readTension(e, len(all)+unread+1)
-		if meant && !ok {
-			unread++
+		text, meant := tensionText(e)
+		if !meant {
+			continue
 		}
-		if !ok {
+		t, bad := scanTension(text)
+		t.Line = e.Line
+		if bad != nil {
+			bad.At, bad.Line = tensionAt(t.N, len(all)+unread+1), t.Line
+			bad.Text = fmt.Sprintf("line %d looks like a tension but %s", t.Line, bad.Text)
+			s.addProblem(*bad)
+			unread++
 			continue
 		}
 		if at := seen[t.N]; t.N > 0 && at > 0 {
@@ -362,25 +358,8 @@ func (s *payloadSection) readTensions() (all []Tension, unread int) {
 	return all, unread
 }
 
-// readTension reads one entry. An entry that looks like a tension and is none is a
-// problem; any other text is ignored.
-func (s *payloadSection) readTension(e *octave.Entry, place int) (t Tension, meant, ok bool) {
-	text, meant := s.tensionText(e)
-	if !meant {
-		return Tension{}, false, false
-	}
-	t, bad := scanTension(text)
-	t.Line = e.Line
-	if bad != nil {
-		bad.At, bad.Line = tensionAt(t.N, place), t.Line
-		bad.Text = fmt.Sprintf("line %d looks like a tension but %s", t.Line, bad.Text)
-		s.addProblem(*bad)
-	}
-	return t, true, bad == nil
-}
-
 // tensionText returns the text of an entry that was meant as a tension, its ordinal in front.
-func (s *payloadSection) tensionText(e *octave.Entry) (text string, meant bool) {
+func tensionText(e *octave.Entry) (text string, meant bool) {
 	switch e.Kind {
 	case octave.Section, octave.Block:
 		return "", false

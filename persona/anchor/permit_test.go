@@ -92,7 +92,7 @@ func TestPermitRows(t *testing.T) {
 		{"a second before its end", func(s *site, _ string) string { s.now = s.now.Add(time.Hour - time.Second); return "" }, "", ""},
 		{"a clock that was set back", func(s *site, _ string) string { s.now = s.now.Add(-time.Second); return "" }, "", PermitExpired},
 		{"G8 wrong branch", func(s *site, _ string) string { s.facts.Branch = "main"; return "" }, "", BranchOther},
-		{"git does not answer", func(s *site, _ string) string { s.facts.OK = false; return "" }, "", NoWorkTree},
+		{"git does not answer", func(s *site, _ string) string { s.noGit = errors.New("gone"); return "" }, "", NoWorkTree},
 		{"G17 constitution edited", func(s *site, _ string) string {
 			c := s.con["editor"]
 			c.SHA256 = "other"
@@ -187,7 +187,7 @@ func TestVerifyNamesWhatMoved(t *testing.T) {
 	if v := s.desk().Verify(token); !v.Valid || !strings.Contains(fmt.Sprint(v.Warnings), "does not read now") {
 		t.Errorf("%+v", v)
 	}
-	s.facts.OK = false
+	s.noGit = errors.New("gone")
 	if v := s.desk().Verify(token); v.Valid {
 		t.Errorf("%+v", v)
 	}

@@ -121,7 +121,7 @@ func (t *stageCall) readConstitutionAndArm() (c Constitution, a Arm, warnings, p
 // under deep a refusal.
 func (w World) computeArm(topic string, s Strictness, c Constitution) (a Arm, warnings, ps []Problem) {
 	f, err := w.Facts()
-	if err != nil || !f.OK {
+	if err != nil {
 		return a, nil, []Problem{noGitProblem(err)}
 	}
 	phase, untold := w.Phase()

@@ -74,19 +74,18 @@ func scanTension(line string) (t Tension, bad *Problem) {
 	if !ok {
 		return fail(TenSyntax, rest, "CTX:path/to/file[STATE]", "no CTX: in front of the place")
 	}
-	ctx, after, depth := cutContext(rest)
+	ctx, after, group, depth := cutContext(rest)
 	switch want := "CTX:path/to/file[STATE]→TRIGGER[ACTION]"; {
 	case depth > 0:
 		return fail(TenSyntax, rest, want, "a bracket behind CTX: is not closed")
 	case after == "":
 		return fail(TenSyntax, rest, want, "no →TRIGGER[ACTION] behind [STATE]")
 	}
-	state := groupStart(ctx)
-	if state < 0 {
+	if group < 0 || groupEnd(ctx[group:]) != len(ctx)-group {
 		return fail(TenSyntax, ctx, "CTX:path/to/file[STATE]", "no [STATE] behind the place")
 	}
-	t.State = strings.TrimSpace(ctx[state+1 : len(ctx)-1])
-	place := strings.TrimSpace(ctx[:state])
+	t.State = strings.TrimSpace(ctx[group+1 : len(ctx)-1])
+	place := strings.TrimSpace(ctx[:group])
 	path, lines, cited := strings.Cut(place, ":") // a path holds no colon
 	if t.Path = path; cited {
 		want := path + ":10-20, lines counted from 1"
@@ -117,40 +116,27 @@ func scanTension(line string) (t Tension, bad *Problem) {
 }
 
 // cutContext cuts at the first arrow outside of brackets that TRIGGER follows. after is
-// what follows TRIGGER, "" where there is no such arrow, and depth then how many
-// brackets are open at the end.
-func cutContext(s string) (ctx, after string, depth int) {
+// what follows TRIGGER, and group where the last brackets before the arrow open, or -1.
+// Without such an arrow after is "", and depth how many brackets are open at the end.
+func cutContext(s string) (ctx, after string, group, depth int) {
+	group = -1
 	for i := range len(s) {
 		switch s[i] {
 		case '[':
-			depth++
+			if depth++; depth == 1 {
+				group = i
+			}
 		case ']':
-			depth--
+			depth = max(0, depth-1)
 		}
 		if depth > 0 {
 			continue
 		}
 		if arrow := thenOperator().FindString(s[i:]); arrow != "" {
-			return strings.TrimSpace(s[:i]), strings.TrimLeft(s[i+len(arrow):], " ") + " ", 0
+			return strings.TrimSpace(s[:i]), strings.TrimLeft(s[i+len(arrow):], " ") + " ", group, 0
 		}
 	}
-	return s, "", depth
-}
-
-// groupStart returns where the balanced group that s ends with begins, or -1.
-func groupStart(s string) int {
-	depth := 0
-	for i := len(s) - 1; i >= 0 && strings.HasSuffix(s, "]"); i-- {
-		switch s[i] {
-		case ']':
-			depth++
-		case '[':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
+	return s, "", -1, depth
 }
 
 // groupEnd returns where the group that s begins with ends, behind its bracket, or -1.

@@ -148,7 +148,7 @@ func (c *permitCheck) checkPermit(p Permit, role string) (warnings, no []Problem
 			Found: formatTime(now), Want: "`odd anchor renew " + p.Token + "`, else a new session"}}
 	}
 	f, err := c.facts()
-	if err != nil || !f.OK {
+	if err != nil {
 		return nil, []Problem{noGitProblem(err)}
 	}
 	if f.Branch != p.Branch {
@@ -188,11 +188,7 @@ func unknownToken(token string) Problem {
 
 // noGitProblem says that git does not answer, or knows no work tree.
 func noGitProblem(err error) Problem {
-	text := "git knows no work tree here"
-	if err != nil {
-		text = "git does not answer: " + err.Error()
-	}
-	return Problem{Code: NoWorkTree, At: "work tree", Text: text, Want: "a work tree of a git repository"}
+	return Problem{Code: NoWorkTree, At: "work tree", Text: "git does not answer: " + err.Error(), Want: "a work tree of a git repository"}
 }
 
 func changedProblem(role, why string) Problem {

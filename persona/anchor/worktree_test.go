@@ -67,7 +67,7 @@ func (w work) desk() anchor.Desk {
 		Random: func(b []byte) error { _, err := rand.Read(b); return err },
 		Facts: func() (anchor.Facts, error) {
 			f, err := r.Facts(context.Background(), ".hestai/sessions")
-			out := anchor.Facts{OK: f.OK, Head: f.Head, Branch: f.Branch, Upstream: f.Upstream, Ahead: f.Ahead, Behind: f.Behind}
+			out := anchor.Facts{Head: f.Head, Branch: f.Branch, Upstream: f.Upstream, Ahead: f.Ahead, Behind: f.Behind}
 			for _, c := range f.Files {
 				out.Files = append(out.Files, anchor.Change{XY: c.XY, Path: c.Path, From: c.From})
 			}

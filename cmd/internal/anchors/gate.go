@@ -208,7 +208,7 @@ func (a *Anchorage) headFacts() (anchor.Facts, error) {
 	if branch == "" {
 		branch = "detached[" + string(head[:min(8, len(head))]) + "]"
 	}
-	return anchor.Facts{OK: true, Head: string(head), Branch: branch}, nil
+	return anchor.Facts{Head: string(head), Branch: branch}, nil
 }
 
 // nearConstitution is findConstitution that first looks for a role's atom where odd init

@@ -82,7 +82,10 @@ func (a *Anchorage) newWorld(ctx context.Context) anchor.World {
 // own record is no change.
 func (a *Anchorage) readFacts(ctx context.Context) (anchor.Facts, error) {
 	f, err := a.Repo.Facts(ctx, a.cfg.Anchor.State)
-	out := anchor.Facts{OK: f.OK, Head: f.Head, Branch: f.Branch, Upstream: f.Upstream, Ahead: f.Ahead, Behind: f.Behind}
+	if err == nil && !f.OK {
+		err = errors.New("there is no work tree")
+	}
+	out := anchor.Facts{Head: f.Head, Branch: f.Branch, Upstream: f.Upstream, Ahead: f.Ahead, Behind: f.Behind}
 	for _, c := range f.Files {
 		out.Files = append(out.Files, anchor.Change{XY: c.XY, Path: c.Path, From: c.From})
 	}
