@@ -12,12 +12,6 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// armChange is one part of an ARM that moved.
-type armChange struct {
-	Name     string // as in the JSON of Arm
-	Old, New string
-}
-
 // NewArm returns the account of where a session stands, with its hash. Names of files
 // that are not UTF-8 are written with escapes, so that the record of an ARM says
 // what the ARM said.
@@ -73,29 +67,32 @@ func (a Arm) listMembers() []armMember {
 	}
 }
 
-// compareArms names each member that is not as it was seen, in a fixed order; none
-// means that the hashes are equal too. Of files it tells the entries that are
+// compareArms returns a drift for each member that is not as it was seen, in a fixed order;
+// none means that the hashes are equal too. Of files it tells the entries that are
 // gone and the ones that are new. A seen ARM that is not what its hash says was
 // changed by another hand, and that is a member of its own, context_hash.
-func compareArms(seen, now Arm) (out []armChange) {
-	if sum := seen.Sum(); seen.Hash != sum {
-		out = append(out, armChange{"context_hash", seen.Hash, sum})
+func compareArms(seen, now Arm, when string) (out []Problem) {
+	add := func(moved bool, name, old, new string) {
+		if moved {
+			out = append(out, Problem{Code: ArmDrift, At: "ARM." + name, Text: name + " is not what it was when " + when, Found: new, Want: old})
+		}
 	}
+	sum := seen.Sum()
+	add(seen.Hash != sum, "context_hash", seen.Hash, sum)
 	old, new := seen.listMembers(), now.listMembers()
 	for i, o := range old {
 		if o.name == "files" {
-			if gone, come := missingChanges(seen.Files, now.Files), missingChanges(now.Files, seen.Files); len(gone)+len(come) > 0 {
-				out = append(out, armChange{o.name, nameChanges(gone), nameChanges(come)})
-			}
-		} else if o.value != new[i].value {
-			out = append(out, armChange{o.name, fmt.Sprint(o.value), fmt.Sprint(new[i].value)})
+			gone, come := missingChanges(seen.Files, now.Files), missingChanges(now.Files, seen.Files)
+			add(len(gone)+len(come) > 0, o.name, nameChanges(gone), nameChanges(come))
+		} else {
+			add(o.value != new[i].value, o.name, fmt.Sprint(o.value), fmt.Sprint(new[i].value))
 		}
 	}
 	return out
 }
 
 // missingChanges returns the changes of a that are not in b.
-func missingChanges(a, b []Change) (out []Change) {
+func missingChanges(a, b []Change) []Change {
 	in := map[Change]bool{}
 	for _, c := range b {
 		in[c] = true

@@ -31,10 +31,10 @@ func TestArmSum(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &record)
 	}
-	if err != nil || record.Sum() != a.Hash || len(compareArms(record, a)) > 0 {
+	if err != nil || record.Sum() != a.Hash || len(compareArms(record, a, "then")) > 0 {
 		t.Errorf("from its record: %v %s", err, cmp.Diff(a, record))
 	}
-	if empty := NewArm(Facts{}, "", "", "", ""); empty.Files == nil || len(compareArms(empty, empty)) > 0 {
+	if empty := NewArm(Facts{}, "", "", "", ""); empty.Files == nil || len(compareArms(empty, empty, "then")) > 0 {
 		t.Errorf("%+v", empty)
 	}
 }
@@ -48,7 +48,7 @@ func TestArmKeepsOddNames(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &record)
 	}
-	if err != nil || len(compareArms(record, a)) > 0 || a.Files[0].Path == a.Files[1].Path {
+	if err != nil || len(compareArms(record, a, "then")) > 0 || a.Files[0].Path == a.Files[1].Path {
 		t.Errorf("%v %+v", err, a.Files)
 	}
 }
@@ -72,12 +72,12 @@ func TestDriftCoversEveryMember(t *testing.T) {
 			v.SetString(v.String() + "x")
 		}
 		now.Hash = now.Sum()
-		got := compareArms(seen, now)
+		got := compareArms(seen, now, "then")
 		name := strings.Split(f.Tag.Get("json"), ",")[0]
-		if len(got) != 1 || got[0].Name != name || got[0].Old == got[0].New || now.Hash == seen.Hash {
+		if len(got) != 1 || got[0].At != "ARM."+name || got[0].Want == got[0].Found || now.Hash == seen.Hash {
 			t.Errorf("%s: %+v", f.Name, got)
 		}
-		if name == "files" && (got[0].Old != ".M b.go, ?? c&<d>.go" || got[0].New != "M. b.go") {
+		if name == "files" && (got[0].Want != ".M b.go, ?? c&<d>.go" || got[0].Found != "M. b.go") {
 			t.Errorf("files: %+v", got[0])
 		}
 	}
@@ -87,15 +87,15 @@ func TestDriftOfAForgedRecord(t *testing.T) {
 	t.Parallel()
 	seen, now := sampleArm(), sampleArm()
 	seen.Branch = "main"
-	got := compareArms(seen, now)
-	if len(got) != 2 || got[0].Name != "context_hash" || got[1] != (armChange{"branch", "main", "fix/issue-12"}) {
+	got := compareArms(seen, now, "then")
+	if len(got) != 2 || got[0].At != "ARM.context_hash" || got[1].Want != "main" || got[1].Found != "fix/issue-12" {
 		t.Errorf("%+v", got)
 	}
 	now.Files = nil
 	for _, n := range strings.Fields("a b c d e f g") {
 		now.Files = append(now.Files, Change{"??", n, ""})
 	}
-	if got := compareArms(sampleArm(), now); got[0].New != "?? a, ?? b, ?? c, ?? d, ?? e, and 2 more" {
+	if got := compareArms(sampleArm(), now, "then"); got[0].Found != "?? a, ?? b, ?? c, ?? d, ?? e, and 2 more" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -116,8 +116,8 @@ func TestDriftAgreesWithTheHash(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := arm.Draw(t, "a"), arm.Draw(t, "b")
-		if (len(compareArms(a, b)) == 0) != (a.Hash == b.Hash) {
-			t.Errorf("%+v\n%+v\n%+v", a, b, compareArms(a, b))
+		if (len(compareArms(a, b, "then")) == 0) != (a.Hash == b.Hash) {
+			t.Errorf("%+v\n%+v\n%+v", a, b, compareArms(a, b, "then"))
 		}
 	})
 }

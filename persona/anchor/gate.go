@@ -167,7 +167,14 @@ func (g Gatekeeper) decideWrite(c Call) Decision {
 	if slices.Contains([]string{"move", "rename", "copy"}, strings.ToLower(c.Tool)) && len(c.Paths) < 2 {
 		return deny("name both files", Problem{Code: CallUnread, At: "paths", Text: "the call names one file, and the tool works on two"})
 	}
-	rel, bad := g.resolveTargets(c)
+	var rel []string
+	var bad []Problem
+	for _, p := range c.Paths {
+		r, why := g.resolveTarget(c.Cwd, p)
+		if bad = append(bad, why...); len(why) == 0 {
+			rel = append(rel, r)
+		}
+	}
 	const way = "work inside the work tree, on files that no rule protects"
 	if len(rel) == 0 {
 		return deny(way, bad...)
@@ -292,9 +299,7 @@ func (c Call) howToBind() string {
 
 // isSessionID reports an id of a session that can stand in a command as it is.
 func isSessionID(id string) bool {
-	return id != "" && len(id) <= maxLine && !strings.ContainsFunc(id, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
-	}) && id[0] != '-'
+	return len(id) <= maxLine && isWord(id, "-_.") && id[0] != '-'
 }
 
 func deny(way string, ps ...Problem) Decision {

@@ -22,20 +22,6 @@ type target struct {
 	info fs.FileInfo // nil where nothing is there yet
 }
 
-// resolveTargets turns the paths of a call into paths below the work tree, or lists why
-// no session may write them.
-func (g Gatekeeper) resolveTargets(c Call) (rel []string, bad []Problem) {
-	for _, p := range c.Paths {
-		r, why := g.resolveTarget(c.Cwd, p)
-		if len(why) > 0 {
-			bad = append(bad, why...)
-			continue
-		}
-		rel = append(rel, r)
-	}
-	return rel, bad
-}
-
 // resolveTarget judges one path: inside the work tree when every link is followed, and one
 // file with one name.
 func (g Gatekeeper) resolveTarget(cwd, p string) (rel string, bad []Problem) {

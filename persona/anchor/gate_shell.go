@@ -70,14 +70,11 @@ func (g Gatekeeper) resolveFolder(cwd string) (string, []Problem) {
 	if err != nil {
 		return "", []Problem{{Code: CallUnread, At: "cwd", Text: err.Error(), Found: cwd}}
 	}
-	if t.abs == g.WorkTree {
-		return "", nil
-	}
-	rel, ok := strings.CutPrefix(t.abs, strings.TrimSuffix(g.WorkTree, "/")+"/")
+	rel, ok := strings.CutPrefix(t.abs+"/", strings.TrimSuffix(g.WorkTree, "/")+"/")
 	if !ok {
 		return "", []Problem{{Code: OutsidePaths, At: "cwd", Text: "the command would run outside of the work tree", Found: cwd, Want: g.WorkTree}}
 	}
-	return rel, nil
+	return strings.TrimSuffix(rel, "/"), nil
 }
 
 // decideOwnVerb judges odd anchor itself; false where it is another command.
@@ -94,18 +91,13 @@ func (g Gatekeeper) decideOwnVerb(c Call, argv []string) (Decision, bool) {
 		}
 	}
 	switch verb := argv[2]; {
-	case verb == "renew" && !g.ownsTokens(c, argv[3:]):
-		return deny("renew your own session, or begin one: odd anchor identity ROLE", Problem{
-			Code: OutsidePaths, At: "command", Text: "a session renews its own permit and no other", Found: strings.Join(argv[3:], " ")}), true
+	case (verb == "renew" || verb == "release") && !g.ownsTokens(c, argv[3:]):
+		return deny(verb+" your own session; odd anchor ls lists it", Problem{
+			Code: OutsidePaths, At: "command", Text: "a session " + verb + "s itself and no other", Found: strings.Join(argv[3:], " ")}), true
 	case verb == "identity" && isSessionID(c.Session) && !namesSession(argv[3:], c.Session):
 		return deny(c.howToBind(), Problem{
 			Code: Locked, At: "command", Text: "a permit belongs to one session of the agent program, and this command does not name yours", Found: strings.Join(argv[3:], " ")}), true
-	case slices.Contains(ownVerbs(), verb), slices.Equal(argv[2:], []string{"hook", "check"}):
-		return Decision{Allow: true}, true
-	case verb == "release" && !g.ownsTokens(c, argv[3:]):
-		return deny("release your own session; odd anchor ls lists it", Problem{
-			Code: OutsidePaths, At: "command", Text: "a session releases itself and no other", Found: strings.Join(argv[3:], " ")}), true
-	case verb == "release":
+	case verb == "release", slices.Contains(ownVerbs(), verb), slices.Equal(argv[2:], []string{"hook", "check"}):
 		return Decision{Allow: true}, true
 	}
 	return Decision{}, false

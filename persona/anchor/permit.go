@@ -134,8 +134,7 @@ func (d Desk) movedMembers(a Anchor) []Problem {
 	if len(ps) > 0 {
 		return ps
 	}
-	moved := slices.DeleteFunc(compareArms(a.Arm, now), func(m armChange) bool { return m.Name == "head_oid" })
-	return driftProblems(moved, "the session was bound")
+	return slices.DeleteFunc(compareArms(a.Arm, now, "the session was bound"), func(p Problem) bool { return p.At == "ARM.head_oid" })
 }
 
 // checkCitation says why a tension's lines are not those it cited, "" if they are.

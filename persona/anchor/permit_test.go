@@ -67,7 +67,7 @@ func TestPermitRows(t *testing.T) {
 			return ""
 		}, "", Forged},
 		{"forged: other paths, and their hash", func(s *site, token string) string {
-			a, _ := readAnchor([]byte(s.read(active, token, anchorFile)))
+			a, _, _ := readAnchor([]byte(s.read(active, token, anchorFile)))
 			a.Permit.Deny = nil
 			_, b, _ := a.seal([]byte("not the key"))
 			s.put(string(b), active, token, anchorFile)

@@ -21,12 +21,12 @@ func (t *stageCall) runProof() Result {
 	case t.stage != AtContext:
 		return t.refuse(Problem{Code: StageOrder, At: "stage", Text: "the proof comes after BIND was accepted", Found: string(t.stage), Want: string(AtContext)})
 	}
-	c, arm, warnings, ps := t.readConstitutionAndArm()
+	c, arm, warnings, ps := t.readTerms()
 	if len(ps) > 0 {
 		return t.refuse(ps...)
 	}
-	if moved := compareArms(*t.hand.Arm, arm); len(moved) > 0 {
-		r := t.refuse(driftProblems(moved, atBind)...)
+	if moved := compareArms(*t.hand.Arm, arm, atBind); len(moved) > 0 {
+		r := t.refuse(moved...)
 		r.NextStep = "odd anchor context " + t.token + " -  with the BIND that was accepted gives a fresh ARM; then the proof"
 		return r
 	}
@@ -47,7 +47,7 @@ func (t *stageCall) runExpress() Result {
 	case t.hand.Mode != Express:
 		return t.refuse(t.wrongMode("its tensions are its agent's, not the server's"))
 	}
-	c, arm, warnings, ps := t.readConstitutionAndArm()
+	c, arm, warnings, ps := t.readTerms()
 	if len(ps) > 0 {
 		return t.refuse(ps...)
 	}

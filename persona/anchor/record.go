@@ -120,17 +120,16 @@ func sign(key []byte, sum string) string {
 }
 
 // readAnchor reads an anchor's file. It must say validated, as the word true.
-func readAnchor(b []byte) (anchorRecord, *Problem) {
-	var r anchorRecord
-	err := json.Unmarshal(b, &r, recordForm, json.RejectUnknownMembers(true))
+func readAnchor(b []byte) (r anchorRecord, code Code, err error) {
+	err = json.Unmarshal(b, &r, recordForm, json.RejectUnknownMembers(true))
 	var wrong *json.SemanticError
 	switch {
 	case errors.As(err, &wrong) && wrong.JSONPointer == "/validated", err == nil && !r.Validated:
-		return r, &Problem{Code: NotValidated, Text: "it is not validated", Want: `"validated": true`}
+		return r, NotValidated, errors.New(`it is not validated; "validated" must be true`)
 	case err != nil:
-		return r, &Problem{Code: Damaged, Text: "not a whole JSON object: " + err.Error()}
+		return r, Damaged, fmt.Errorf("not a whole JSON object: %w", err)
 	}
-	return r, nil
+	return r, "", nil
 }
 
 // checkSignature says why an anchor was not written by odd for this token.
@@ -189,28 +188,25 @@ func (d *dir) readSession(token string) (f storedSession) {
 
 // readBound reads active/TOKEN/anchor.json; fs.ErrNotExist where nothing bears
 // the name, a Refusal where it does not read.
-func (d *dir) readBound(token string) (anchorRecord, error) {
+func (d *dir) readBound(token string) (r anchorRecord, err error) {
 	b, err := d.readRecord(active, token, anchorFile, AnchorMissing)
 	if err != nil {
-		return anchorRecord{}, err
+		return r, err
 	}
-	r, p := readAnchor(b)
-	if p != nil {
-		q := damagedRecord(p.Code, path.Join(d.path, active, token, anchorFile), errors.New(p.Text))
-		q.Want = p.Want
-		return anchorRecord{}, Refusal{q}
+	r, code, err := readAnchor(b)
+	if err != nil {
+		return r, Refusal{damagedRecord(code, path.Join(d.path, active, token, anchorFile), err)}
 	}
 	return r, nil
 }
 
 // readHandshakeOf is readBound for PLACE/TOKEN/handshake.json.
-func (d *dir) readHandshakeOf(place, token string) (Handshake, error) {
+func (d *dir) readHandshakeOf(place, token string) (h Handshake, err error) {
 	b, err := d.readRecord(place, token, handshakeFile, Damaged)
 	if err != nil {
-		return Handshake{}, err
+		return h, err
 	}
-	h, err := readHandshake(b, token)
-	if err != nil {
+	if h, err = readHandshake(b, token); err != nil {
 		return Handshake{}, Refusal{damagedRecord(Damaged, path.Join(d.path, place, token, handshakeFile), err)}
 	}
 	return h, nil
@@ -224,15 +220,16 @@ func (d *dir) readRecord(place, token, file string, missing Code) ([]byte, error
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err != nil {
-		return nil, Refusal{damagedRecord(Damaged, path.Join(d.path, in), err)}
+	at, code := path.Join(d.path, in), Damaged
+	if err == nil {
+		at = path.Join(at, file)
+		var b []byte
+		if b, err = d.read(path.Join(in, file)); err == nil {
+			return b, nil
+		}
 	}
-	b, err := d.read(path.Join(in, file))
-	switch at := path.Join(d.path, in, file); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, Refusal{damagedRecord(missing, at, errors.New("there is no such file"))}
-	case err != nil:
-		return nil, Refusal{damagedRecord(Damaged, at, err)}
+	if errors.Is(err, fs.ErrNotExist) {
+		code, err = missing, errors.New("there is no such file")
 	}
-	return b, nil
+	return nil, Refusal{damagedRecord(code, at, err)}
 }

@@ -44,18 +44,18 @@ func (t *stageCall) runContext() Result {
 	case t.stage == AtContext && t.sum != t.hand.PayloadSHA256["context"]:
 		return t.refuse(Problem{Code: StageOrder, At: "stage", Text: "BIND was accepted already, and this is another one", Found: string(t.stage), Want: "the proof, or the BIND that was accepted for a fresh ARM"})
 	}
+	if t.stage == AtContext {
+		return t.repeatContext()
+	}
 	c, ps := t.readConstitution()
 	if len(ps) > 0 {
 		return t.refuse(ps...)
-	}
-	if t.stage == AtContext {
-		return t.repeatContext(c)
 	}
 	b, ps := takeBind(t.payload, c, t.hand.Role, t.isBound)
 	if len(ps) > 0 {
 		return t.countFailure(c, ps)
 	}
-	arm, warnings, ps := t.computeArm(c)
+	arm, warnings, ps := t.World.computeArm(t.hand.Topic, t.hand.Strictness, c)
 	if len(ps) > 0 {
 		return t.refuse(ps...)
 	}
@@ -68,12 +68,12 @@ func (t *stageCall) runContext() Result {
 }
 
 // repeatContext answers a BIND that was accepted before; a moved ARM is replaced.
-func (t *stageCall) repeatContext(c Constitution) Result {
-	arm, warnings, ps := t.computeArm(c)
+func (t *stageCall) repeatContext() Result {
+	c, arm, warnings, ps := t.readTerms()
 	if len(ps) > 0 {
 		return t.refuse(ps...)
 	}
-	moved := compareArms(*t.hand.Arm, arm)
+	moved := compareArms(*t.hand.Arm, arm, atBind)
 	if len(moved) == 0 {
 		return t.answerContext(c, warnings)
 	}
@@ -81,7 +81,7 @@ func (t *stageCall) repeatContext(c Constitution) Result {
 	if err := t.writeStage(AtContext, "context"); err != nil {
 		return t.refuse(persistProblem(err))
 	}
-	return t.answerContext(c, append(driftProblems(moved, atBind), warnings...))
+	return t.answerContext(c, append(moved, warnings...))
 }
 
 // answerContext answers an accepted BIND with the ARM and the template of the proof.
@@ -105,14 +105,10 @@ func (t *stageCall) readConstitution() (Constitution, []Problem) {
 	return c, nil
 }
 
-// computeArm reads where the session stands now.
-func (t *stageCall) computeArm(c Constitution) (a Arm, warnings, ps []Problem) {
-	return t.World.computeArm(t.hand.Topic, t.hand.Strictness, c)
-}
-
-func (t *stageCall) readConstitutionAndArm() (c Constitution, a Arm, warnings, ps []Problem) {
+// readTerms reads the constitution again, and where the session stands now.
+func (t *stageCall) readTerms() (c Constitution, a Arm, warnings, ps []Problem) {
 	if c, ps = t.readConstitution(); len(ps) == 0 {
-		a, warnings, ps = t.computeArm(c)
+		a, warnings, ps = t.World.computeArm(t.hand.Topic, t.hand.Strictness, c)
 	}
 	return c, a, warnings, ps
 }
@@ -133,15 +129,6 @@ func (w World) computeArm(topic string, s Strictness, c Constitution) (a Arm, wa
 		warnings, ps = nil, warnings
 	}
 	return NewArm(f, phase, focus, source, c.SHA256), warnings, ps
-}
-
-// driftProblems says what is not as it was when an ARM was seen.
-func driftProblems(moved []armChange, when string) []Problem {
-	var ps []Problem
-	for _, m := range moved {
-		ps = append(ps, Problem{Code: ArmDrift, At: "ARM." + m.Name, Text: m.Name + " is not what it was when " + when, Found: m.New, Want: m.Old})
-	}
-	return ps
 }
 
 // atBind is when the ARM of a handshake was seen.

@@ -124,12 +124,12 @@ func FuzzAnchor(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	want, p := readAnchor([]byte(whole))
+	want, _, p := readAnchor([]byte(whole))
 	if p != nil {
 		f.Fatal(p)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, p := readAnchor(b)
+		got, _, p := readAnchor(b)
 		if p != nil || got.checkSignature(token, key) != nil {
 			return
 		}

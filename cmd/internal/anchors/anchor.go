@@ -18,6 +18,7 @@ import (
 	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // AnchorVerb declares odd anchor.
@@ -148,7 +149,7 @@ func verdictRows(all []anchor.Verdict) [][]string {
 			row[1] = "does not hold"
 		}
 		if p := v.Permit; p != nil {
-			row = append(row, p.Role, string(p.Tier), p.Branch, p.ExpiresAt.UTC().Format(time.RFC3339))
+			row = append(row, p.Role, string(p.Tier), p.Branch, console.FormatTime(p.ExpiresAt))
 		}
 		rows = append(rows, row)
 		for _, p := range v.Errors {
@@ -294,16 +295,5 @@ func armLines(a anchor.Arm) string {
 }
 
 func permitLines(p anchor.Permit) string {
-	allow := "the whole work tree"
-	if len(p.Allow) > 0 {
-		allow = strings.Join(p.Allow, ", ")
-	}
-	lines := []string{
-		fmt.Sprintf("Permit: %s, %s, until %s", p.Role, p.Tier, p.ExpiresAt.UTC().Format(time.RFC3339)),
-		"  may write " + allow,
-	}
-	if len(p.Deny) > 0 {
-		lines = append(lines, "  but not "+strings.Join(p.Deny, ", "))
-	}
-	return strings.Join(lines, "\n")
+	return fmt.Sprintf("Permit: %s, %s, until %s\n  may write %s", p.Role, p.Tier, console.FormatTime(p.ExpiresAt), policy.Terms{Allow: p.Allow, Deny: p.Deny}.Writable())
 }
