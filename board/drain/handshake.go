@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path"
@@ -135,95 +134,6 @@ func protectedPath(p string) (why string, yes bool) {
 	return "", false
 }
 
-// findConstitution returns what binds a session of t under c: the role's, as the commit
-// of the claim has it, joined by odd's own law for every session. A session
-// without a work role is bound by odd.toml and that law alone.
-func (s *snapshot) findConstitution(t board.Task, c contract.Contract) (anchor.Constitution, error) {
-	var law anchor.Constitution
-	if t.Role == "" {
-		b, err := fs.ReadFile(s.files, "odd.toml")
-		if err != nil {
-			return law, err
-		}
-		law = anchor.Constitution{Role: string(cmp.Or(c.Role, contract.General)), Path: "odd.toml", SHA256: hashBytes(b), Lines: strings.Count(string(b), "\n")}
-	} else {
-		a, err := s.graph.Find(t.Role)
-		if err != nil {
-			return law, err
-		}
-		in := anchor.Charters{Files: s.files, Places: s.cfg.Anchor.Constitutions, Atoms: []*okf.Atom{a}, Bundle: s.cfg.Root}
-		if law, err = in.Find(path.Base(string(a.ID))); err != nil {
-			return law, err
-		}
-	}
-	law.Gates = append(slices.Clip(law.Gates), ownLaw(c, law.Lines)...)
-	law.Escalation = cmp.Or(law.Escalation, "a person at the review")
-	law.BlockedPath = append(slices.Clip(law.BlockedPath), s.recordPaths()...)
-	law.GateCommand = append(gateCommands(t), law.GateCommand...)
-	var err error
-	law.Paths, err = s.writablePaths(t, c, law.Paths)
-	return law, err
-}
-
-// ownLaw is what no session of odd's may do. These rules stand in no file, but a rule needs a line:
-// each gets a line number of the constitution that it joins, counted from the top.
-func ownLaw(c contract.Contract, lines int) []anchor.Rule {
-	law := []string{
-		"verify an atom",
-		"approve or land its own work",
-		"write outside the paths of its permit",
-		"spend more than its claim reserved",
-		"touch governance, odd.toml or the pause",
-		"touch ledger, journal or proposals",
-	}
-	if !c.Mutates {
-		law = append(law, "change what it only reads")
-	}
-	if c.Strict {
-		law = append(law, "judge by more than it was given")
-	}
-	out := make([]anchor.Rule, len(law))
-	for i, s := range law {
-		out[i] = anchor.Rule{Text: s, Line: 1 + i%max(lines, 1)}
-	}
-	return out
-}
-
-// recordPaths returns the paths of the bundle that odd and its people alone write.
-func (s *snapshot) recordPaths() []string {
-	out := []string{"odd.toml"}
-	for _, name := range []string{"governance/**", "ledger/**", "journal/**", "proposals/**", "pause.toml"} {
-		out = append(out, s.pathOf(name))
-	}
-	return out
-}
-
-// gateCommands returns the commands that may judge what a session of t makes.
-func gateCommands(t board.Task) []string {
-	var out []string
-	for _, c := range t.Commands {
-		line := strings.Join(c, " ")
-		if words, err := policy.ParseSimple(line); err == nil && slices.Equal(words, c) {
-			out = append(out, line)
-		}
-	}
-	return append(out, "odd check")
-}
-
-// writablePaths returns the globs a session may write, as anchor.Writable has them of its
-// task, its role and the bundle; one that changes nothing has only its handoff.
-func (s *snapshot) writablePaths(t board.Task, c contract.Contract, role []string) ([]string, error) {
-	if !c.Mutates {
-		return []string{s.pathOf("handoffs/**")}, nil
-	}
-	out := anchor.Writable(t.Paths, role, s.pathOf("**"))
-	if len(out) == 0 {
-		return nil, anchor.Refusal{{Code: anchor.PathsAsked, At: "paths", Text: fmt.Sprintf("task %s writes %s, and its role %s; give the task another role, or other paths",
-			t.ID, strings.Join(t.Paths, ", "), strings.Join(role, ", "))}}
-	}
-	return out, nil
-}
-
 // chooseArtifact returns what the session will have made: what its contract names, where it
 // may write that, or else a file of its own name where it may write.
 func (h *handshake) chooseArtifact(c contract.Contract) string {
@@ -293,10 +203,7 @@ func (h *handshake) releasePermit(reason string) {
 }
 
 // hashBytes returns the hash constitutions go by.
-func hashBytes(b []byte) string {
-	s := sha256.Sum256(b)
-	return hex.EncodeToString(s[:])
-}
+func hashBytes(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
 // markRead notes when what the session emitted had been read.
 func (h *handshake) markRead() {
@@ -381,10 +288,7 @@ func (h *handshake) describeBounds() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You may write: %s; below the bundle's folder by atoms alone. Never: %s.\n", strings.Join(h.law.Paths, ", "), strings.Join(h.law.BlockedPath, ", "))
 	b.WriteString("If one atom or file is outside of that, nothing of your emission is kept.\n")
-	for _, r := range h.law.Gates {
-		fmt.Fprintf(&b, "- Never: %s\n", r.Text)
-	}
-	for _, r := range h.law.MustNever {
+	for _, r := range slices.Concat(h.law.Gates, h.law.MustNever) {
 		fmt.Fprintf(&b, "- Never: %s\n", r.Text)
 	}
 	for _, r := range h.law.MustAlways {

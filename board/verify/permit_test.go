@@ -22,7 +22,7 @@ func (s *story) bindAnchor(w *run) {
 	const file = "knowledge/roles/editor.md"
 	b := s.at(w.base, file)
 	sum := fmt.Sprintf("%x", sha256.Sum256(b))
-	facts := anchor.Facts{OK: true, Head: string(w.base), Branch: "main"}
+	facts := anchor.Facts{Head: string(w.base), Branch: "main"}
 	arm := anchor.NewArm(facts, "", w.task, anchor.FocusTopic, sum)
 	token := fmt.Sprintf("oa-%026d", s.n)
 	if w.allow == nil {
@@ -172,7 +172,7 @@ func TestPermitsAreProven(t *testing.T) {
 			b := s.file("knowledge/roles/printer.md")
 			sum := fmt.Sprintf("%x", sha256.Sum256(b))
 			base, arm := s.tip(), anchor.Arm{}
-			arm = anchor.NewArm(anchor.Facts{OK: true, Head: string(base), Branch: "main"}, "", "t", anchor.FocusTopic, sum)
+			arm = anchor.NewArm(anchor.Facts{Head: string(base), Branch: "main"}, "", "t", anchor.FocusTopic, sum)
 			changeOutcome(s, d, func(r *event.Record) {
 				if r.Kind == event.Anchor {
 					r.Role = "printer"

@@ -3,7 +3,6 @@ package anchor
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path"
@@ -172,10 +171,7 @@ func isWord(s, more string) bool {
 	return s != ""
 }
 
-func hexSum(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
+func hexSum(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
 // lineCount counts lines, the last one with or without its line feed.
 func lineCount(b []byte) (n int) {

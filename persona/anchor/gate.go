@@ -241,27 +241,29 @@ func decideUnderPermit(v Verdict, need func(Permit) []Problem) Decision {
 // findVerdicts returns the sessions whose permit the call may use, never one that
 // another session of the harness asked for.
 func (g Gatekeeper) findVerdicts(c Call) ([]Verdict, *Decision) {
-	fault := func(err error) ([]Verdict, *Decision) {
-		d := deny("ask a person to repair the folder that is named here", Problem{Code: Damaged, At: "state", Text: err.Error()})
+	refuse := func(way string, p Problem) ([]Verdict, *Decision) {
+		d := deny(way, p)
 		return nil, &d
 	}
+	fault := func(err error) ([]Verdict, *Decision) {
+		return refuse("ask a person to repair the folder that is named here", Problem{Code: Damaged, At: "state", Text: err.Error()})
+	}
+	unbound := Problem{Code: Locked, At: "token", Text: "this agent has no write permit yet"}
 	if c.Session != "" {
 		vs, err := g.Permits(c.Session)
-		if err != nil {
+		switch {
+		case err != nil:
 			return fault(err)
-		}
-		if len(vs) > 0 {
+		case len(vs) > 0:
 			return vs, nil
-		}
-		if g.Token == "" { // what others hold is theirs
-			return nil, c.denyUnbound()
+		case g.Token == "": // what others hold is theirs
+			return refuse(c.howToBind(), unbound)
 		}
 	}
 	if g.Token != "" {
 		v := g.Valid(g.Token, "")
 		if v.Permit != nil && v.Permit.Harness != "" && v.Permit.Harness != c.Session {
-			d := deny(c.howToBind(), Problem{Code: Locked, At: "token", Text: "this write permit belongs to another session of the agent program", Found: g.Token})
-			return nil, &d
+			return refuse(c.howToBind(), Problem{Code: Locked, At: "token", Text: "this write permit belongs to another session of the agent program", Found: g.Token})
 		}
 		return []Verdict{v}, nil
 	}
@@ -275,18 +277,12 @@ func (g Gatekeeper) findVerdicts(c Call) ([]Verdict, *Decision) {
 	case len(live) == 1:
 		return live, nil
 	case len(live) > 1:
-		d := deny("set ODD_ANCHOR to this agent's token before it starts; odd anchor ls lists the tokens", Problem{Code: Locked, At: "token", Text: fmt.Sprintf("%d agents have a write permit in this folder, and this call does not say which one is yours", len(live))})
-		return nil, &d
+		return refuse("set ODD_ANCHOR to this agent's token before it starts; odd anchor ls lists the tokens",
+			Problem{Code: Locked, At: "token", Text: fmt.Sprintf("%d agents have a write permit in this folder, and this call does not say which one is yours", len(live))})
 	case len(vs) > 0:
 		return vs, nil
 	}
-	return nil, c.denyUnbound()
-}
-
-// denyUnbound denies a call of a session without a permit.
-func (c Call) denyUnbound() *Decision {
-	d := deny(c.howToBind(), Problem{Code: Locked, At: "token", Text: "this agent has no write permit yet"})
-	return &d
+	return refuse(c.howToBind(), unbound)
 }
 
 // howToBind says how the session of c gets a permit of its own.

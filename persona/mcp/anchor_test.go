@@ -23,7 +23,7 @@ func desk(t *testing.T) func(string) (anchor.Desk, func() error, error) {
 		Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), WorkTree: dir, TTL: time.Hour,
 		Random:   func(b []byte) error { n++; b[0] = n; return nil },
 		Files:    fstest.MapFS{"docs/a.md": {Data: []byte("one\ntwo\n")}},
-		Facts:    func() (anchor.Facts, error) { return anchor.Facts{OK: true, Head: "(initial)", Branch: "main"}, nil },
+		Facts:    func() (anchor.Facts, error) { return anchor.Facts{Head: "(initial)", Branch: "main"}, nil },
 		Descends: func(string, string) (bool, error) { return true, nil },
 		Constitution: func(role string) (anchor.Constitution, error) {
 			return anchor.Constitution{Role: "editor", Path: "editor.oct.md", SHA256: "00", Excerpt: "Be true."}, nil
