@@ -25,7 +25,7 @@ import (
 // rules, and puts the result on a review branch of its own: of a change of files
 // what its op made, in another op that takes its place. No agent runs and nothing is
 // spent. The task stays in review; an emission that today's rules
-// refuse is refused, and changes nothing.
+// refuse, or that has nothing new, is refused, and changes nothing.
 func Refresh(ctx context.Context, r *repo.Repo, o Options) (out Outcome, err error) {
 	err = underLock(ctx, r, o, func(d *drain) error {
 		t, err := d.at.findTask(o.Task)
@@ -58,6 +58,9 @@ func (d *drain) refresh(ctx context.Context, t board.Task) error {
 	}
 	if n := countEffects(w.items); w.change == nil && len(w.proposedChanges(d.at)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
+	}
+	if w.change == nil && w.handed == nil && w.emission.Deliverable == nil && len(w.proposedChanges(d.at)) == 0 {
+		return refuse("nothing", "review --refresh %s: nothing is new: the board has every atom of the proposal already; odd reject %[1]s --reason \"nothing new\" takes it out of review", t.ID)
 	}
 	return d.settle(ctx, c, w)
 }

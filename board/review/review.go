@@ -203,11 +203,28 @@ func Bound(p Proposal, blob, result func(path string) string, changed []string) 
 	return out
 }
 
-// Unbound returns the refusal for what Bound found.
+// mostMoved is how many files a refusal names of those that have one fault.
+const mostMoved = 3
+
+// Unbound returns the refusal for what Bound found. It says each fault once.
 func Unbound(t okf.ID, moved []Moved, way string) error {
-	lines := make([]string, len(moved))
-	for i, m := range moved {
-		lines[i] = fmt.Sprintf("%s %s", m.Path, m.What)
+	paths := map[string][]string{}
+	for _, m := range moved {
+		paths[m.What] = append(paths[m.What], m.Path)
+	}
+	var lines []string
+	for what, all := range paths {
+		slices.Sort(all)
+		names := strings.Join(all[:min(len(all), mostMoved)], ", ")
+		if len(all) > 1 {
+			names = fmt.Sprintf("%d files: each %s: %s", len(all), what, names)
+		} else {
+			names += " " + what
+		}
+		if n := len(all) - mostMoved; n > 0 {
+			names += fmt.Sprintf(" and %d more", n)
+		}
+		lines = append(lines, names)
 	}
 	slices.Sort(lines)
 	return refuse("moved", "%s: %s; %s", t, strings.Join(lines, "; "), way)

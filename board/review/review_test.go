@@ -272,6 +272,18 @@ func TestRead(t *testing.T) {
 }
 
 // Every difference between what was judged and what would be merged is found.
+// A refusal says each fault once, with the first files that have it.
+func TestUnboundSaysEachFaultOnce(t *testing.T) {
+	t.Parallel()
+	moved := []Moved{{Path: "z", What: "is gone"}}
+	for _, p := range []string{"e", "d", "c", "b", "a"} {
+		moved = append(moved, Moved{Path: p, What: "changed"})
+	}
+	if got, want := Unbound("read", moved, "odd x does").Error(), "read: 5 files: each changed: a, b, c and 2 more; z is gone; odd x does"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestBound(t *testing.T) {
 	t.Parallel()
 	p := Proposal{Paths: []Path{{"a.md", "a0", "a1"}, {"b.md", "", "b1"}}}
