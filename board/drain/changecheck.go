@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/reconcile/policy"
@@ -37,9 +38,20 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 	case f.Sub == pipeline.EnvRule:
 		return ch.endFor(pipeline.RuleRefused, 0, "%s", strings.Join(pipeline.Refusals(ch.report.Findings), "; "))
 	case !f.Retryable(), ch.remade != nil: // nobody is there to mend it
-		return ch.endFor(pipeline.ValidationFailed, 0, "%s", strings.Join(ch.report.Failures(), "; "))
+		said, where := ch.describeFailure()
+		ch.why = said + where
+		return pipeline.Out{Reason: pipeline.ValidationFailed, Note: said}, nil
 	}
 	return pipeline.Out{Next: pipeline.Repair, Set: sandboxFact(ch.report), Note: f.String()}, nil
+}
+
+// describeFailure returns what failed, and where all that a check printed is shown, "" where no check ran and failed.
+func (ch *change) describeFailure() (said, where string) {
+	said = strings.Join(ch.report.Failures(), "; ")
+	if slices.ContainsFunc(ch.report.Ran, func(r pipeline.Ran) bool { return !r.Passed() && len(r.Output) > 0 }) {
+		where = fmt.Sprintf(" (odd op show %s shows all of it)", ch.c.task.ID)
+	}
+	return string(agent.Lent(ch.d.at.cfg, ch.d.Environ).Hide([]byte(said))), where
 }
 
 func sandboxFact(r pipeline.Report) map[string]string {
@@ -123,7 +135,8 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	}
 	out, err := ch.repairer.Work(ctx, op)
 	if out.Reason == pipeline.RepairStopped {
-		ch.why = strings.Join(append(ch.report.Failures(), "not repaired: "+ch.repairer.Unrepaired()), "; ")
+		said, where := ch.describeFailure()
+		ch.why = said + where + "; not repaired: " + ch.repairer.Unrepaired()
 	}
 	return out, err
 }

@@ -361,6 +361,9 @@ func (a attempt) readOutcome(ctx context.Context, s lastSession, mayChange bool)
 		if s.cut, way = a.explainCut(e); s.cut != "" {
 			return s.asBlocked("%s: %s", s.cut, way)
 		}
+		if e.Failure == session.BadExit {
+			return s.asBlocked("the agent's program failed: %s%s", e.Detail, a.emissionHint(e)+a.c.tryAgain())
+		}
 		return s.asBlocked("session failed: %s", joinDetail(e.Failure, e.Detail))
 	case e.Outcome == session.HandoffInsufficient:
 		return s.asBlocked("%s", a.bound.whyInsufficient(e.Missing))
@@ -397,14 +400,19 @@ func (a attempt) explainCut(e session.Emission) (code pipeline.Reason, text stri
 	case e.Failure == toolbox.Degenerate:
 		return pipeline.DegenerateLoop, e.Detail + again
 	case e.Failure == session.Silent:
-		if again != "" && len(e.Raw) > 0 {
-			again = fmt.Sprintf("; odd review %s --emission shows what it printed", a.c.task.ID) + again
-		}
-		return pipeline.NoOutcome, cmp.Or(e.Detail, "the agent ended without the block odd.finish.1") + again
+		return pipeline.NoOutcome, cmp.Or(e.Detail, "the agent ended without the block odd.finish.1") + a.emissionHint(e) + again
 	case e.Failure == session.Transport:
 		return pipeline.TransportFailed, joinDetail("the agent or its model could not be reached, or broke off", e.Detail) + again
 	}
 	return "", ""
+}
+
+// emissionHint says how to see what the agent printed, "" where it printed nothing.
+func (a attempt) emissionHint(e session.Emission) string {
+	if isOffBoard(a.c.task) || len(e.Raw) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; odd review %s --emission shows what it printed", a.c.task.ID)
 }
 
 // timeKey is the key of odd.toml that sets the time of a session for t.

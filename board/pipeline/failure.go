@@ -56,6 +56,7 @@ const (
 	maxIDs     = 5    // in a prompt and for people
 	maxID      = 300  // bytes
 	maxExcerpt = 1500 // bytes
+	maxSaid    = 160  // of its first line
 )
 
 // Retryable reports whether trying again, changed or not, can help.

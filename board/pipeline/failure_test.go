@@ -3,6 +3,7 @@ package pipeline
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,6 +164,10 @@ func TestReportFailure(t *testing.T) {
 		if !failed || f.String() != tt.want || tt.r.Passed() {
 			t.Errorf("%s: %q, want %q", tt.name, f, tt.want)
 		}
+	}
+	said := Ran{Check: Check{Name: "check.sh"}, Done: true, Exit: 1, Output: []byte("\n  want  two, have three \nmore\n")}
+	if got, want := report(said, Ran{Check: Check{Name: "quiet"}, Done: true, Exit: 2}).Failures(), []string{"check.sh: exit 1: want two, have three", "quiet: exit 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 	for name, r := range map[string]Report{"soft": finding("check_edited", policy.Soft), "no check": {Done: true}, "well": report(Ran{Done: true})} {
 		if f, failed := r.Failure(); failed || !r.Passed() {

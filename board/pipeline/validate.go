@@ -177,6 +177,16 @@ func (r Ran) String() string {
 	return r.Check.Name + ": passed"
 }
 
+// firstLine returns the first line that a check printed about its failure, "" where it printed none.
+func (r Ran) firstLine() string {
+	for line := range strings.Lines(excerptOf(r.Output)) {
+		if line = strings.TrimSpace(line); line != "" {
+			return clipText(line, maxSaid)
+		}
+	}
+	return ""
+}
+
 // Report is the result of the checks of a tree. The zero Report has not passed.
 type Report struct {
 	Want     []Check // what was to be run
@@ -220,7 +230,7 @@ func (r Report) Failures() []string {
 	out := Refusals(r.Findings)
 	for _, ran := range r.Ran {
 		if !ran.Passed() {
-			out = append(out, ran.String())
+			out = append(out, strings.TrimSuffix(ran.String()+": "+ran.firstLine(), ": "))
 		}
 	}
 	return append(out, r.Breaches...)

@@ -19,6 +19,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -58,9 +59,9 @@ func (f Finding) Error() string {
 	return fmt.Sprintf("%s%s: %s; %s", f.at(), f.Code, f.Text, f.Fix)
 }
 
-// Sentence is the finding for a person, with its code last.
+// Sentence is the finding for a person, with its code last. A text that begins with the path is not given it twice.
 func (f Finding) Sentence() string {
-	return fmt.Sprintf("%s%s; %s [%s]", f.at(), f.Text, f.Fix, f.Code)
+	return fmt.Sprintf("%s%s; %s [%s]", f.at(), strings.TrimPrefix(f.Text, strconv.Quote(f.Path)+" "), f.Fix, f.Code)
 }
 
 func (f Finding) at() string {

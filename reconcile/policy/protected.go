@@ -110,7 +110,11 @@ func CheckProtected(p string, extra []string) []Finding {
 	}
 	for _, g := range extra {
 		if MatchGlob(foldGlob(g), folded) {
-			why := fmt.Sprintf("%s is listed in [pipeline] protected in odd.toml, or a check runs it", g)
+			it := g
+			if foldGlob(g) == folded {
+				it = "it"
+			}
+			why := it + " is listed in [pipeline] protected in odd.toml, or a check runs it"
 			if slices.Contains(gatePackages, g) {
 				why = fmt.Sprintf("%s is part of odd's own checks", g)
 			}

@@ -142,6 +142,19 @@ func TestEverySurfaceBites(t *testing.T) {
 	}
 }
 
+// A person reads the path once.
+func TestProtectedNamesThePathOnce(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string]string{
+		"check.sh": `check.sh: is protected: it is listed in [pipeline] protected`,
+		"**/*.sh":  `check.sh: is protected: **/*.sh is listed in [pipeline] protected`,
+	} {
+		if got := CheckProtected("check.sh", []string{list})[0].Sentence(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestProtectedOnlyGrows(t *testing.T) {
 	t.Parallel()
 	extra := []string{"policy/", "**/Makefile", "!.git/**"}

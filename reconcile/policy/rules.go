@@ -35,7 +35,7 @@ func pathRules() []Rule {
 		{"path_below_file", Hard, "a path lies below another path of the change that is a file", ""},
 		{"path_repository", Hard, "a folder would become a git repository, and git would obey its config", ""},
 		{"protected_short_name", Hard, "a short name (PROGRA~1) can stand for a protected file", ""},
-		{"protected_config", Hard, "[pipeline] protected in odd.toml names the file, a check runs it, or it is a rule of odd's own", ""},
+		{"protected_config", Hard, "[pipeline] protected in odd.toml names the file, a check runs it, or it is a rule of odd's own", "a person makes this change by hand; for a file that agents may change, take its line out of [pipeline] protected"},
 	}
 	for _, r := range letterRules {
 		out = append(out, Rule{r.code, Hard, "a path " + r.text, r.fix})

@@ -97,7 +97,7 @@ type opPhase struct {
 
 func runOpShow(c *cli.Context, env console.Env, v *workspace.Board, s pipeline.Story) error {
 	o := s.Op()
-	out := opShown{opRow: opRowOf(state.OpOf(s)), Facts: o.Facts(), Sound: s.Sound, Means: pipeline.Explain(o.Reason), Phases: []opPhase{}}
+	out := opShown{opRow: opRowOf(state.OpOf(s)), Facts: o.Facts(), Sound: s.Sound, Means: explainHere(o.Reason), Phases: []opPhase{}}
 	if o.Ended() {
 		out.Note = o.Last().Note
 	}
@@ -112,6 +112,14 @@ func runOpShow(c *cli.Context, env console.Env, v *workspace.Board, s pipeline.S
 	}
 	out.Failed, out.Output = ops.ReadFailure(v.Repo, o.Run, o.ID)
 	return console.ShowPage(env, c.Bool("json"), out, out.opCard())
+}
+
+// explainHere says what a code means without the advice to run odd op show, which printed it.
+func explainHere(r pipeline.Reason) string {
+	const show = "`odd op show OP`"
+	text := strings.ReplaceAll(pipeline.Explain(r), "what "+show+" says", "what is shown here")
+	clauses := slices.DeleteFunc(strings.Split(text, "; "), func(s string) bool { return strings.Contains(s, show) })
+	return strings.Join(clauses, "; ")
 }
 
 func (s opShown) opCard() string {

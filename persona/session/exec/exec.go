@@ -118,7 +118,7 @@ func (s Substrate) readOutcome(ctx context.Context, out *capped, err error) sess
 	case errors.As(err, &full):
 		e = session.Fail(session.DiskFull, err.Error())
 	case e.Failure == session.Silent && exitFault(err) != "":
-		e = session.Fail(session.BadExit, exitFault(err)+" and no declared outcome")
+		e = session.Fail(session.BadExit, exitFault(err))
 	case exitFault(err) != "":
 		e.Detail = strings.TrimPrefix(e.Detail+"; "+exitFault(err), "; ")
 	}
