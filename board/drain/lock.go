@@ -86,7 +86,7 @@ func explainLocked(err error) error {
 
 func (s *snapshot) explainShared(remote string, err error) error {
 	if errors.Is(err, repo.ErrBusy) {
-		return refuseBusy("locked", "another odd drain holds the lock of the remote: %v; try again when it has ended; if it was killed, run odd drain in its clone, or git push %s :refs/odd/lock/%s", err, remote, s.tenant())
+		return refuseBusy("locked", "another odd drain holds the lock of the remote, %s; try again when it has ended; if it was killed, run odd drain in its clone, or git push %s :refs/odd/lock/%s", strings.Replace(err.Error(), repo.ErrBusy.Error()+": ", "", 1), remote, s.tenant())
 	}
 	return err
 }

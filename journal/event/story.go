@@ -58,6 +58,9 @@ func (r Record) describeClaim(usd func(int64) string) string {
 		}
 		return s + d.Override.describe() + formatMoney(", holding ", r.Reserved, usd)
 	}
+	if d.RefreshOf != "" {
+		return "refreshed the proposal of " + r.Task + "; no agent ran"
+	}
 	if r.Role != "" {
 		s += " as " + r.Role
 	}

@@ -39,6 +39,7 @@ func TestTell(t *testing.T) {
 			"claimed tidy, under an override by human:ann: a flood"},
 		{Record{Kind: Session, Data: SessionData{Substrate: "exec", Handoff: "h.md", Contract: &SessionContract{Role: "planner"}}}, "ran exec as planner; it handed over h.md"},
 		{Record{Kind: Session, Data: SessionData{Substrate: "exec", Contract: &SessionContract{Role: "general"}}}, "ran exec"},
+		{Record{Kind: Claim, Run: "run-2", Task: "tidy", Role: "editor", Data: ClaimData{Attempt: 2, RefreshOf: "run-1"}}, "refreshed the proposal of tidy; no agent ran"},
 		{Record{Kind: Outcome, Run: "run-1", Task: "run-1", Data: OutcomeData{Verdict: "yielded", Reason: "Which tide?"}}, "ended as yielded: Which tide?"},
 		{Record{Kind: Outcome, Run: "run-1", Task: "run-1", Data: OutcomeData{Verdict: "completed"}}, "ended as completed"},
 		{Record{Kind: Abandoned, Task: "run-0", DeadRun: "run-0", Cost: 1_000_000}, "swept a session that died, run-0, charging $1.00"},

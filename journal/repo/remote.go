@@ -55,6 +55,11 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 	for try := 0; try < fetchRaces && err != nil && strings.Contains(err.Error(), "cannot lock ref"); try++ {
 		_, err = r.git.Run(ctx, gitcmd.Call{Args: args, Self: true}) // another fetch of this clone was faster and updated the ref
 	}
+	return unreadable(remote, err)
+}
+
+// unreadable adds to git's error what to do about a remote that git cannot read.
+func unreadable(remote string, err error) error {
 	if gitcmd.ExitCode(err) > 0 {
 		return fmt.Errorf("%s cannot be read; try again when git fetch %[1]s works: %w", remote, err)
 	}
@@ -70,7 +75,7 @@ func (r *Repo) RemoteRef(ctx context.Context, remote, name string) (OID, error) 
 	defer cancel()
 	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"ls-remote", "-q", "--", remote, name}, Read: true, Self: true})
 	if err != nil {
-		return "", err
+		return "", unreadable(remote, err)
 	}
 	for l := range strings.Lines(string(out)) {
 		oid, ref, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "\t")

@@ -57,7 +57,7 @@ func checkHistory(c *cli.Context, env console.Env, spec string) error {
 	p, quiet, explain := console.NewProgress(env), c.Bool("quiet"), c.Bool("explain") && format == report.Text
 	defer debug.SetGCPercent(debug.SetGCPercent(checkGC))
 	result, err := verify.CheckScope(c.Context, r, verify.Scope{From: from, To: to, Tell: func(done, all int) {
-		if done%tellEvery == 0 && !quiet {
+		if done%tellEvery(all, p.Live) == 0 && !quiet {
 			p.SetLine(fmt.Sprintf("checking history: %d of %s", done, console.CountNoun(all, "commit")))
 		}
 	}})
@@ -97,8 +97,15 @@ func boardEnd(env console.Env) (string, error) {
 	return end, nil
 }
 
-// tellEvery is how many commits pass between two words of progress: about half a second.
-const tellEvery = 500
+// tellEvery returns how many commits pass between two words of progress: about half a second's on a line that is
+// rewritten, and elsewhere so many that there are ten lines at most.
+func tellEvery(all int, live bool) int {
+	const few = 500
+	if live {
+		return few
+	}
+	return max(few, (all+9)/10)
+}
 
 // checkGC is the percentage of garbage at which a check of history collects it. What it keeps is small, and the ledgers
 // that it reads one after the other are large.
