@@ -124,6 +124,7 @@ func TestUnknownVerb(t *testing.T) {
 		"task frob":  `odd: task: unknown command "frob"; see odd help task`,
 
 		"agent handoff skip":       "odd: agent handoff skip: want one argument, ARTIFACT; see odd help agent handoff skip",
+		"task ready":               "odd: task ready: want one argument or more, [TASK...]; see odd help task ready",
 		"journal opens x":          `odd: journal opens: unexpected argument "x"; see odd help journal opens`,
 		"agent handoff new --fast": "odd: agent handoff new: unknown flag --fast; see odd help agent handoff new",
 		"task lst":                 `odd: task: unknown command "lst"; did you mean odd task list?`,

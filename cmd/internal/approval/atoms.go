@@ -101,7 +101,7 @@ func atomBeside(r *repo.Repo, a review.Atom, texts []review.Citation) string {
 	for i, c := range texts {
 		under := ""
 		if c.Heading != "" {
-			under = fmt.Sprintf(", under %q", c.Heading)
+			under = ", under \"" + c.Heading + "\""
 		}
 		switch {
 		case c.Missing != "":

@@ -54,7 +54,11 @@ func resumeVerb(env console.Env) *cli.Command {
 func runResume(c *cli.Context, env console.Env, v *workspace.Board) error {
 	b, err := fs.ReadFile(v.Bundle, "pause.toml")
 	if err != nil {
-		return printState(env, "running", "", c.Bool("json"))
+		console.Talk(env, "drains are not paused; nothing was done")
+		if !c.Bool("json") {
+			return nil
+		}
+		return printState(env, "running", "", true)
 	}
 	console.Talk(env, "paused: %s", board.PauseReason(b))
 	h, err := land.Confirm(c.Context, v.Clone, "", "resume", "resume", c.Bool("yes"))

@@ -115,6 +115,9 @@ func OneArg(c *cli.Context) error {
 	if c.NArg() == 1 && c.Args().First() != "" {
 		return nil
 	}
+	if strings.HasSuffix(c.Command.ArgsUsage, "...]") && c.NArg() == 0 {
+		return Usage("%s: want one argument or more, %s; see odd help %[1]s", Name(c), c.Command.ArgsUsage)
+	}
 	return Usage("%s: want one argument, %s; see odd help %[1]s", Name(c), strings.TrimSuffix(strings.TrimPrefix(c.Command.ArgsUsage, "["), "...]"))
 }
 
