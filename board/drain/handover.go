@@ -70,7 +70,7 @@ func (a attempt) encodeHandoff(w work) lastSession {
 	h, leaks, err := newHanded(m, encoded)
 	switch {
 	case leaks:
-		return s.asBlocked("emission refused: the agent's result contains something that looks like a credential")
+		return s.asBlocked("emission refused: the agent's result contains something that looks like a credential" + noCredential)
 	case err != nil:
 		return s.asBlocked("emission refused: the agent's result cannot be passed on: %v", err)
 	}

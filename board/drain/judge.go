@@ -29,6 +29,9 @@ func (a attempt) judgeEmission(s lastSession, g *okf.Graph) lastSession {
 	return s
 }
 
+// noCredential is what a person does about a text that only looks like a credential.
+const noCredential = "; revoke it if it is real; if it is none, a person writes that text and commits it with git"
+
 // mergeEmission is s with the emitted atoms capped and merged under the session's permit. One atom
 // outside the permit refuses all of them. by is who emitted them, "odd/VERSION".
 func (a authority) mergeEmission(under terms, s lastSession, g *okf.Graph, by string) lastSession {
@@ -41,7 +44,7 @@ func (a authority) mergeEmission(under terms, s lastSession, g *okf.Graph, by st
 	in := make([]reconcile.Incoming, 0, len(s.emission.Atoms))
 	for _, made := range s.emission.Atoms {
 		if clean := secrets.Redact(made.Atom.Bytes()); !bytes.Equal(clean, made.Atom.Bytes()) {
-			return s.asBlocked("emission refused: %s contains something that looks like a credential", made.At)
+			return s.asBlocked("emission refused: %s contains something that looks like a credential%s", made.At, noCredential)
 		}
 		in = append(in, reconcile.Incoming{Atom: made.Atom, Base: under.bound.emissionBase(made.Base), At: made.At})
 	}

@@ -107,7 +107,7 @@ var ownRules = []rule{
 	{"dependency_script", policy.Hard, "a package manager would run a script by itself", "rename it, so that npm runs it only on request"},
 	{"dependency_tool", policy.Hard, "the change chooses a tool that the go command runs", "let a person decide"},
 	{"dependency_sum", policy.Hard, "the checksum of a version changed", "restore the old line; if go rejects it, the module was replaced at its source, so ask a person"},
-	{"secret_introduced", policy.Hard, "the change adds a password, a key or a token", "read it from the environment or a secret store, and revoke it if it is real"},
+	{"secret_introduced", policy.Hard, "the change adds a password, a key or a token", "read it from the environment or a secret store, and revoke it if it is real; if it is none, a person makes this change and commits it with git"},
 	{"secret_in_test", policy.Soft, "a test holds something that looks like a password, a key or a token", "make sure that it is made up"},
 }
 

@@ -27,6 +27,8 @@ func invokeVerb(env console.Env) *cli.Command {
 	return verb.New("run", "run one agent now, or show which rules it would run under",
 		"odd agent run --contract-role explorer --task \"What stops the ferry?\"\n"+
 			"odd agent run --contract-role explorer --task \"Which tides matter?\" --dry-run\n"+
+			"odd agent run --contract-role explorer --dry-run --brief \\\n"+
+			"  --task \"Which tides matter?\"\n"+
 			"odd agent run --contract-role validator --surface audit \\\n"+
 			"  --handoff run-01kjpw-claims --dry-run\n\n"+
 			"--dry-run --brief prints the brief: the task, the rules, and the processes and\n"+
@@ -47,12 +49,17 @@ func invokeVerb(env console.Env) *cli.Command {
 			"An agent of your own: set [session] substrate = \"exec\" and [substrate.exec]\n"+
 			"argv = [\"./my-agent\"]. If it costs nothing, it needs no budget:\n"+
 			"odd config set substrate.exec.free true. odd runs it in a scratch clone,\n"+
-			"without a shell. It gets the brief on stdin; the part \"emission\" there lists\n"+
-			"the blocks it may print. Its stdout must end with this block; without it, the\n"+
-			"session counts as failed:\n\n"+
-			"  ```json\n"+
-			"  {\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n"+
-			"  ```\n\n"+
+			"without a shell. It gets the brief on stdin, and may simply edit the files in\n"+
+			"its working directory that the task's --path allows: odd takes what changed.\n"+
+			"Its stdout must end with the block odd.finish.1; without it, the session\n"+
+			"counts as failed. A whole agent.sh, for argv = [\"sh\", \"./agent.sh\"]:\n\n"+
+			"  brief=$(cat)                             # the task, its rules and its files\n"+
+			"  echo \"Low water is at six.\" >>docs/tides.md\n"+
+			"  echo '```json'\n"+
+			"  echo '{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}'\n"+
+			"  echo '```'\n\n"+
+			"To propose atoms instead, it prints them; the part \"emission\" of the brief\n"+
+			"lists the blocks it may print.\n\n"+
 			"With --engagement assistant, the agent may ask you questions. At a terminal,\n"+
 			"an empty line sends your answer (/help shows more); from a pipe, each line is\n"+
 			"one answer. If stdin ends while a question is open, the session counts as\n"+

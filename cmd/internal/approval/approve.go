@@ -36,6 +36,7 @@ func ApproveVerb(env console.Env) *cli.Command {
 	return verb.New("approve TASK", "merge a reviewed proposal; only a person can",
 		"odd approve read-the-handbook\n"+
 			"odd approve read-the-handbook --verify-atom skeg\n"+
+			"odd approve name-the-tides --verify\n"+
 			"odd approve read-the-handbook --without skeg=\"no word of ours\"\n\n"+
 			"odd merges odd/review/TASK.N into the board branch ([board] branch, by default\n"+
 			"the one that is checked out) with a commit of yours, marks the task done, and\n"+
@@ -72,7 +73,7 @@ func ApproveVerb(env console.Env) *cli.Command {
 			}
 			return runApprove(c.Context, env, o)
 		}),
-		&cli.BoolFlag{Name: "verify", Usage: fmt.Sprintf("also mark the proposed atoms as verified by you; first odd shows those that you have not seen, at most %d", mostVerified)},
+		&cli.BoolFlag{Name: "verify", Usage: fmt.Sprintf("also mark the proposed atoms as verified by you; first odd shows those that you have not seen, and refuses if they are more than %d", mostVerified)},
 		&cli.StringSliceFlag{Name: "verify-atom", Usage: "mark only atom `ID` as verified by you; repeatable"},
 		&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
 		&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
@@ -203,7 +204,7 @@ func runApprove(ctx context.Context, env console.Env, o approval) error {
 	}
 	err = console.PrintRows(env, [][]string{row})
 	if slices.ContainsFunc(ProposedAtoms(v, take.Proposal), func(a review.Atom) bool { return a.At.Base == "" }) {
-		console.Talk(env, "an agent gets a new note if its task uses the same words; owner: ROLE in the note's file gives it to that role every time")
+		console.Talk(env, "agents get a new note when their task uses its words; to give it to a role every time, add the line owner: ROLE to the note's file")
 	}
 	return err
 }

@@ -45,7 +45,7 @@ var refusalTexts = [][]string{
 	{"contract", "The rules of the session that the task asks for cannot be met.", "The message lists each rule and its way out; `odd agent run --task TASK --explain` shows the whole contract."},
 	{"converted", "Git attributes would store a file as other bytes than odd writes.", "`odd check` names the attribute; take it out of .gitattributes for the bundle."},
 	{"cooldown", "An emergency was declared a short time ago, and the next one has to wait.", "`odd drain pause` stops all work at once, at any time."},
-	{"credential", "The text looks like it holds a password, a key or a token, and odd does not commit one.", "Take it out of the text, and revoke it if it is real."},
+	{"credential", "The text looks like it holds a password, a key or a token, and odd does not commit one.", "Take it out of the text, and revoke it if it is real. If it is none, describe it instead of quoting it, or write the file yourself and commit it with git."},
 	{"decision", "The decision that a gate needs is missing or incomplete.", "Give --decision, --rationale, --tradeoffs and --confidence; `odd help gate decide` shows an example."},
 	{"decisions", "The log of decisions cannot be read.", "Restore the file that the message names: `git restore FILE`, or `git checkout COMMIT -- FILE` for an older version."},
 	{"approvers", "`[governance.approvers]` in `odd.toml` says whose approval a file needs, by its path or the type of its atom, and `approvals` how many of them.", "Have one of the people that the line names run `odd approve TASK`, or leave the atom out with `--without ID`."},

@@ -32,8 +32,9 @@ func DrainVerb(env console.Env) *cli.Command {
 			"waits for odd review and odd approve, or is blocked with a reason. odd refuses\n" +
 			"a task before it claims it if something is missing, such as its role.\n\n" +
 			"A claim is a commit that marks the task in_progress for this run and says\n" +
-			"until when. If the run is killed, the next one in this clone frees the task at\n" +
-			"once, and one in another clone after that time.\n\n" +
+			"until when. If you stop the run with Ctrl-C, the task is blocked: odd task\n" +
+			"ready TASK makes it ready again. If the run is killed, the next one in this\n" +
+			"clone frees the task at once, and one in another clone after that time.\n\n" +
 			"Which agent: [session] substrate in odd.toml names it. The default, extract,\n" +
 			"reads documents offline and costs nothing. See odd help agent run for others.\n\n" +
 			"[drain] notify in odd.toml names a command that is told how each task ended,\n" +

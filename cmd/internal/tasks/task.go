@@ -62,7 +62,7 @@ func TaskVerb(env console.Env) *cli.Command {
 func taskFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "body", Usage: "describe the task in the text of `FILE`, - for stdin; the agent reads it"},
-		&cli.StringFlag{Name: "kind", Usage: "kind of work, `KIND`: extract, research, document, implement, fix, review, …"},
+		&cli.StringFlag{Name: "kind", Usage: "kind of work, `KIND`: extract, research, document, implement, change, fix, review, …"},
 		&cli.StringFlag{Name: "role", Usage: "role atom `ROLE` whose compiled context the agent gets"},
 		&cli.StringFlag{Name: "priority", Usage: "p0 (first), p1, p2 or p3"},
 		&cli.StringFlag{Name: "goal", Usage: "goal atom `ID` that the task serves; odd status counts by goal"},
