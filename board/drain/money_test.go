@@ -136,6 +136,33 @@ func TestAlertIsToldOnce(t *testing.T) {
 	}
 }
 
+// An alert that only the cost of a session makes due stands in its outcome, once.
+func TestAnAlertOfWhatASessionCost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "\n[budget]\nmonthly_usd = 0.30\nalert_at_pct = 50\n", "a", "b")
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		e := says()
+		e.Usage.Cost = 160_001 // more than half of 0.30, and 0.10 was reserved
+		return e, nil
+	}
+	w.o.MaxTasks = 1
+	w.must()
+	var with []string
+	for line := range strings.Lines(w.ledgers()) {
+		if strings.Contains(line, `"alert":["tenant"]`) {
+			with = append(with, line)
+		}
+	}
+	if len(with) != 1 || !strings.Contains(with[0], `"kind":"outcome"`) {
+		t.Errorf("the alert stands in %q, want in the outcome", with)
+	}
+	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(), nil }
+	w.must()
+	if n := strings.Count(w.ledgers(), `"alert":["tenant"]`); n != 1 {
+		t.Errorf("after a second task it stands %d times", n)
+	}
+}
+
 // task is a ready task's file.
 func task(id string) string {
 	return "---\ntype: task\nid: " + id + "\ntitle: " + id + "\nstate: ready\nkind: extract\nrole: shore-lead\n---\n"

@@ -44,6 +44,21 @@ func TestTheStateIsKept(t *testing.T) {
 	}
 }
 
+// A document that is tagged so adds a type of journal entry, unless it no longer holds.
+func TestEntryTypesOfTheBoard(t *testing.T) {
+	t.Parallel()
+	const page = "---\ntype: term\nid: request\ntags: [encoding-type]\n%s---\n# Request\n\n## Type Identity\n\n| Field | Value |\n|---|---|\n| Letter | P |\n| Name | Request |\n\n" +
+		"## Field Schema\n\n| Field | Recommended | Description |\n|---|---|---|\n| type | yes | Always `P` |\n| title | yes | Short |\n| body | yes | What is asked |\n\n" +
+		"## Quality Criteria\n\n| Criterion | Check | Gap message if missing |\n|---|---|---|\n| Substance | Body is \u226510 words | \"Say more\" |\n"
+	for status, want := range map[string]bool{"": true, "status: draft\n": true, "status: deprecated\n": false, "status: superseded\n": false} {
+		w := newWorld(t, paid, "a")
+		w.commit(repo.Changes{"knowledge/terms/request.md": fmt.Appendf(nil, page, status)}, "a type of entry")
+		if _, got := w.fresh().entryTypes().Find("P"); got != want {
+			t.Errorf("%q: known is %v, want %v", status, got, want)
+		}
+	}
+}
+
 // A change that waits for too long is expired also where another drain kept what
 // the ledger comes to, and what is read of it is the whole story.
 func TestAnotherDrainExpires(t *testing.T) {
