@@ -15,7 +15,7 @@ import (
 
 // The limits on what one atom names.
 const (
-	maxQuoted  = 3  // places quoted; the further ones are sources only
+	maxQuoted  = 3  // places quoted; no further ones are cited, but for those that say the same
 	maxSources = 12 // files named
 )
 
@@ -44,7 +44,7 @@ func (s source) citedTexts() any {
 func (c chosen) groupSources(r session.Request) []source {
 	var out []source
 	at := map[*document]int{}
-	for _, e := range c.evidence {
+	for _, e := range c.cited() {
 		i, ok := at[e.doc]
 		if !ok {
 			if len(out) == maxSources {
@@ -71,6 +71,17 @@ func (c chosen) groupSources(r session.Request) []source {
 		out[i].id, taken[id] = id, true
 	}
 	return out
+}
+
+// cited are the places that c quotes, and those that say the same.
+func (c candidate) cited() []evidence {
+	n := 0
+	return slices.DeleteFunc(slices.Clone(c.evidence), func(e evidence) bool {
+		if !e.copied {
+			n++
+		}
+		return !e.copied && n > maxQuoted
+	})
 }
 
 // newAtom prints c as a new atom.
@@ -153,12 +164,9 @@ func (c candidate) renderBody(ss []source, file string, files fs.FS) string {
 		label[s.doc] = s.id
 	}
 	quoted := map[string]bool{}
-	for i, e := range c.evidence {
+	for _, e := range c.cited() {
 		id := label[e.doc]
-		if i == maxQuoted || id == "" {
-			break
-		}
-		if e.copied {
+		if id == "" || e.copied {
 			continue
 		}
 		quoted[id] = true

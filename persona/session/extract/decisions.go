@@ -34,7 +34,7 @@ func (d *document) findDecisions() (out []*section) {
 	for _, s := range d.sections {
 		switch title := strings.ToLower(strings.TrimLeft(s.title, "0123456789. ")); title {
 		case "proposal", "solution":
-			if d.place != decisions {
+			if d.place != decisions || d.hasHeading("decision", "decisions", "decision outcome") {
 				continue
 			}
 		case "decision", "decisions", "decision outcome", "the decision", "chosen option", "outcome", "resolution":
@@ -46,6 +46,11 @@ func (d *document) findDecisions() (out []*section) {
 		}
 	}
 	return out
+}
+
+// isOfFuture reports whether s stands below a heading of what may be later.
+func (s *section) isOfFuture() bool {
+	return s != nil && (strings.HasPrefix(strings.ToLower(s.title), "future") || s.parent.isOfFuture())
 }
 
 // isLogged reports whether s states a decision of a log: a heading below that of the document has it, with a context.
@@ -144,7 +149,7 @@ func (s *section) readDecision() []candidate {
 		return cs
 	}
 	for _, x := range d.sections {
-		if topic := strings.ToLower(x.title); strings.Contains(topic, "context") || strings.Contains(topic, "option") || in("problem background status motivation introduction", topic) {
+		if topic := strings.ToLower(x.title); x.isOfFuture() || strings.Contains(topic, "context") || strings.Contains(topic, "option") || in("problem background status motivation introduction", topic) {
 			continue
 		}
 		if b, ok := x.firstProse(); ok && len(words(b.run.text)) >= 6 && slices.ContainsFunc(splitSentences(b.run.text), func(q string) bool { return tellsChoice(words(q)) }) {

@@ -136,7 +136,7 @@ func parseDocument(f file) *document {
 		return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code })
 	})
 	d.foreign = d.isForeign()
-	d.governs, d.decides, d.designs = d.laysDownRules(), d.recordsDecision(), d.isDesign()
+	d.governs, d.decides, d.designs = d.isRulebook() || d.hasWord(affairs) || d.speaksToPeople(), d.recordsDecision(), d.isDesign()
 	return d
 }
 

@@ -5,8 +5,8 @@
 // # What it reads
 //
 //   - policies: the paragraphs and lists of a section that oblige people, whole, so that their
-//     conditions stay, and a heading that obliges, with what stands below it. Where a document
-//     is about how people work, weaker words count, and in a charter what is done or may be done
+//     conditions stay, a heading that obliges, and a list of orders of what agents or contributors read.
+//     Where a document is about how people work, weaker words count, and in a charter what is done
 //   - processes: a heading that names an activity, or a sentence that says what for, above an ordered
 //     list, instructions or commands; a noun only above steps or commands; Diagnosis, Mitigation and
 //     the like of a runbook; in a charter, what people do in turn. A section that obliges as often as
@@ -23,7 +23,7 @@
 //
 // What a section is about is told by its heading, else by the nearest heading above it, else by the
 // file or folder. It passes over licences and tables of contents; what is not in English; minutes,
-// plans, drafts, proposals, examples and forms; what a folder, a heading, the front matter or a field at the top calls
+// plans, drafts, proposals, examples, papers, themes and forms; what a folder, a heading, the front matter or a field at the top calls
 // done, rejected, archived or legacy; invitations, and what only weighs, as context and alternatives. Specifications, references of
 // an interface and manuals for users tell no rule or procedure of the team.
 //
@@ -42,8 +42,8 @@
 //     stands in those lines, in their order, with marks of markdown taken off, and what a
 //     generator of sites marks, as a warning or the file of some code, as a label in bold. Code keeps its marks; a link stays where it can be followed from the atom's file. A procedure is quoted whole, with the notes below its steps and the comments
 //     in its commands. An atom that fails this is left out, and a finding names it.
-//  2. One concept is one atom: the same name in several files is one atom with
-//     several sources, and where kinds disagree the plainest source decides. Of documents
+//  2. One concept is one atom: the same name or the same rule in several files is one atom with
+//     several sources, which cite what it quotes, and where kinds disagree the plainest source decides. Of documents
 //     for several years or versions the last one says what holds; a finding names the others.
 //  3. What the bundle already holds is emitted only with something new and with
 //     the blob it updates, and never when a person wrote or verified it. Other lines
@@ -251,7 +251,7 @@ func (c candidate) isStrong() bool {
 	switch d := c.evidence[0].doc; {
 	case c.kind == system || c.kind == artifact:
 		return false
-	case c.kind == policyAtom && d.isCharter():
+	case c.kind == policyAtom && (d.isCharter() || d.isForAgents()):
 		least = scoreSigns
 	case c.kind == policyAtom && d.isForRules():
 		least = scoreSigns + 3
@@ -316,10 +316,7 @@ func (t *tally) withoutDoubtful(kept []chosen, r session.Request) (out []chosen,
 // whyDoubted is why an atom is left out after all, "" for none: what it quotes must stand in
 // the lines it names and hold no credential, and odd must take its path.
 func (k chosen) whyDoubted(a okf.Atom) string {
-	for i, e := range k.evidence {
-		if i == maxQuoted {
-			break
-		}
+	for _, e := range k.cited() {
 		if why := e.whyDoubted(); why != "" {
 			return why
 		}
@@ -365,23 +362,21 @@ func (e evidence) whyDoubted() string {
 	return ""
 }
 
+// codeMarked is a code span.
+var codeMarked = lazy("`+[^`]*`+")
+
 // struck is text that a page shows as no longer valid.
 var struck = lazy(`(?:^|[^~])~~[^\s~]|(?i:<(?:del|s|strike)>)`)
 
 // findTemplate is a text of k that stands for another, "" for none. In code braces are code,
-// but for those of shortcodes.
+// but for those of shortcodes and, within a line of a page that Ruby fills in, its own.
 func (k chosen) findTemplate() string {
-	for _, t := range []string{k.title, k.about} {
-		if left().MatchString(t) {
-			return t
-		}
+	if left().MatchString(k.title) {
+		return k.title
 	}
-	for i, e := range k.evidence {
-		if i == maxQuoted {
-			break
-		}
+	for _, e := range k.cited() {
 		for _, t := range e.readsAs() {
-			if left().MatchString(t.text) && (!t.code || shortcode().MatchString(t.text)) {
+			if shortcode().MatchString(t.text) || !t.code && (left().MatchString(codeMarked().ReplaceAllString(t.renderRun(nil), "")) || isERB(e.doc.path) && erb().MatchString(t.text)) {
 				return t.text
 			}
 		}

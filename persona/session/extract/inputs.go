@@ -252,7 +252,7 @@ func (c *collector) holdsFile(dir string, wanted func(string) bool) (is bool) {
 
 // isUnenteredFolder names the folders that are never walked into.
 func isUnenteredFolder(dir string) bool {
-	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor third_party themes testdata changelogs __pycache__", dir)
+	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor third_party third-party themes testdata changelogs __pycache__", dir)
 }
 
 // isReadable reports whether a file is in a markup that is read.

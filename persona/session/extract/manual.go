@@ -123,9 +123,12 @@ func (d *document) isOfTeam() bool {
 		return false
 	}
 	security := d.hasWord("security") && strings.Count(d.path, "/") > 1 // of the product, not of those who make it
-	return d.decides || d.isRulebook() || d.hasWord(affairs) && !security || d.isCharter() ||
-		!forUsers().MatchString(d.path) && d.hasWord("development develop dev devel developer developers hacking internal internals maintaining maintainer pull runbook runbooks playbook playbooks ops operations oncall incident incidents adr adrs")
+	return d.decides || d.isRulebook() || forMakers().Match(d.raw[:min(len(d.raw), 1000)]) || d.hasWord(affairs) && !security || d.isCharter() ||
+		!forUsers().MatchString(d.path) && d.hasWord("development develop dev devel developer developers hacking internal internals maintaining maintainer acceptance acceptable deprecating deprecation pull runbook runbooks playbook playbooks ops operations oncall incident incidents adr adrs")
 }
+
+// forMakers are the words of an opening that says for whom a document is.
+var forMakers = lazy(`(?i)\b(?:page|guide|document|handbook) is (?:intended |meant |written |only )?for (?:[\w-]+\s){0,3}(?:maintainers|contributors|committers|reviewers)\b`)
 
 // isReference reports whether d tells how an interface is called: it has two headings of such.
 func (d *document) isReference() bool {

@@ -67,7 +67,7 @@ func (s *section) soundOf(cs []candidate) []candidate {
 		}
 	}
 	return slices.DeleteFunc(cs, func(c candidate) bool {
-		return !s.isSound(c) || c.kind == role && (s.doc.decides || s.doc.hasWord("conduct") || s.level < 2 && s.doc.isGuide())
+		return c.title == "" || c.kind == "" || len(c.evidence) == 0 || c.evidence[0].from < 1 || c.evidence[0].to < c.evidence[0].from || c.evidence[0].to > len(s.doc.lines) || c.kind == role && (s.doc.decides || s.doc.hasWord("conduct") || s.level < 2 && s.doc.isGuide())
 	}) // there as often a program
 }
 
@@ -77,7 +77,7 @@ func (s *section) soundOf(cs []candidate) []candidate {
 // something in a few lines.
 func (s *section) countLacks(c candidate) (n int) {
 	if c.kind == policyAtom {
-		if s.isFirst() {
+		if s.isFirst() && !s.doc.isForAgents() {
 			n = 6
 		}
 		return n
@@ -111,8 +111,8 @@ func (c candidate) countFlaws(s *section) (n int) {
 		return 0
 	}
 	e := c.evidence[0]
-	if c.about == "" {
-		n = 2
+	if c.about == "" && !(c.kind == policyAtom && slices.ContainsFunc(e.passage, func(b block) bool { return len(b.items) > 1 })) {
+		n = 2 // a list of rules says itself what it is
 	}
 	if c.kind == process && (len(e.steps) > 0 || len(e.commands) > 0) {
 		n /= 2
@@ -150,20 +150,15 @@ func sharesWord(title, sentence string) bool {
 	})
 }
 
-// isSound holds what every reader must: a name, and lines that exist.
-func (s *section) isSound(c candidate) bool {
-	return c.title != "" && c.kind != "" && len(c.evidence) > 0 && c.evidence[0].from >= 1 && c.evidence[0].to >= c.evidence[0].from && c.evidence[0].to <= len(s.doc.lines)
-}
-
 // mergeCandidates makes one candidate of all that name one thing of one kind, and then of
 // all that share a name: one concept is one atom. The plainest source describes
 // it and says its kind, except that a term is what another source says it is;
 // the others add their lines.
 // The second result names what two documents define in different words.
 func mergeCandidates(cs []candidate) ([]candidate, []clash) {
+	cs, clashes := joinCopies(cs)
 	tellApart(cs)
 	slices.SortStableFunc(cs, func(a, b candidate) int { return b.score - a.score })
-	var clashes []clash
 	cs = foldByKey(cs, func(c candidate) string { return keyOf(c.kind, c.title) }, func(a *candidate, b candidate) {
 		if a.about != b.about && a.score >= scoreWhatIs && b.score >= scoreWhatIs && a.evidence[0].doc != b.evidence[0].doc {
 			clashes = append(clashes, clash{a.title, a.evidence[0], b.evidence[0]})
@@ -264,10 +259,72 @@ func replaceEditions(s string, with func(string) string) string {
 	})
 }
 
-// saysSame reports whether two candidates quote the same.
-func (c candidate) saysSame(o candidate) bool {
-	said := func(c candidate) string { return letters(strings.Join(renderAll(c.evidence[0].passage, nil), "")) }
-	return said(c) == said(o)
+// joinCopies makes one rule of those that say most of the same in two places, word for word: it quotes the one that
+// obliges to more, else the shorter one, whose heading is about nothing else, and the lines of the other that
+// say the same are a source. Short ones are alike by accident. The second result names those that do not oblige to the same.
+func joinCopies(cs []candidate) (kept []candidate, differ []clash) {
+	duties := func(ts []item) int {
+		return count(ts, func(t item) bool { return weighText(t.run.text, cs[0].evidence[0].doc, true).weight > 2 })
+	}
+	at := map[string]int{} // which of kept has a text
+next:
+	for _, also := range cs {
+		for _, t := range also.evidence[0].texts() {
+			k, met := at[letters(t.run.text)]
+			if !met {
+				at[letters(t.run.text)] = len(kept)
+			} else if k < len(kept) && also.kind == policyAtom && kept[k].kind == policyAtom && len(also.evidence)+len(kept[k].evidence) == 2 {
+				is := kept[k]
+				same, theirs, n, more := also.evidence[0].split(is.evidence[0])
+				ours, mine, _, less := is.evidence[0].split(also.evidence[0])
+				if n < 80 || 7*(more+less) > 3*n {
+					continue
+				}
+				if d := duties(theirs) - duties(mine); d > 0 || d == 0 && len(theirs) < len(mine) {
+					is, also, same = also, is, ours
+				}
+				e := evidence{doc: also.evidence[0].doc, from: same[0].from, to: same[len(same)-1].to, copied: true}
+				for _, t := range same {
+					e.passage = append(e.passage, block{run: t.run})
+				}
+				if duties(theirs)+duties(mine) > 0 {
+					differ = append(differ, clash{is.title, is.evidence[0], e})
+				}
+				also.evidence = []evidence{e}
+				is.absorbSource(also)
+				kept[k] = is
+				continue next
+			}
+		}
+		kept = append(kept, also)
+	}
+	return kept, differ
+}
+
+// texts are the paragraphs and items that e quotes, each with its lines.
+func (e evidence) texts() (out []item) {
+	for _, b := range e.passage {
+		out = append(out, b.listTexts()...)
+	}
+	return out
+}
+
+// split are the texts of e that another quotes as well, and those that it does not, each with their bytes.
+func (e evidence) split(o evidence) (same, rest []item, n, m int) {
+	for _, t := range e.texts() {
+		if slices.ContainsFunc(o.texts(), func(x item) bool { return letters(x.run.text) == letters(t.run.text) }) {
+			same, n = append(same, t), n+len(t.run.text)
+		} else {
+			rest, m = append(rest, t), m+len(t.run.text)
+		}
+	}
+	return same, rest, n, m
+}
+
+// saysSame reports whether two places are quoted alike.
+func (e evidence) saysSame(o evidence) bool {
+	said := func(e evidence) string { return letters(strings.Join(renderAll(e.passage, nil), "")) }
+	return said(e) == said(o)
 }
 
 // tellApart tells rules and procedures of one title in several places by the document, or by
@@ -289,7 +346,7 @@ func tellApart(cs []candidate) {
 		case f == nil:
 			copied := *c
 			first[k] = &copied
-		case c.kind == f.kind && f.saysSame(*c) && (c.kind == policyAtom || sameName(f.evidence[0].doc.displayName(), c.evidence[0].doc.displayName())):
+		case c.kind == f.kind && f.evidence[0].saysSame(c.evidence[0]) && (c.kind == policyAtom || sameName(f.evidence[0].doc.displayName(), c.evidence[0].doc.displayName())):
 			c.title, c.evidence[0].copied = f.title, true
 		case c.kind == role && path.Dir(f.evidence[0].doc.path) == path.Dir(c.evidence[0].doc.path):
 		case name(f.title) != name(c.title):
@@ -341,6 +398,7 @@ func (c *candidate) absorbSource(o candidate) {
 			continue
 		}
 		if !slices.ContainsFunc(c.evidence, func(x evidence) bool { return x.doc == e.doc && x.from <= e.from && e.to <= x.to }) {
+			e.copied = e.copied || slices.ContainsFunc(c.evidence, e.saysSame)
 			c.evidence = append(c.evidence, e)
 		}
 	}

@@ -19,11 +19,11 @@ func (d *document) displayName() string {
 	return d.stem()
 }
 
-// maxName is the words of a document's name that tell the title of an atom.
+// maxName is the words that the name of a document may have to tell the title of an atom.
 const maxName = 6
 
-// shortName is the name of a document in at most maxName words: its title where that has no more, else what
-// its file is called, or for a README its folder, else the first words.
+// shortName is the name of a document: its title where that has at most maxName words, else what its file is
+// called, or for a README its folder. A longer one is cut where a phrase ends, if one does within maxName words.
 func (d *document) shortName() string {
 	name := firstPart(d.displayName())
 	if len(strings.Fields(name)) <= maxName {
@@ -40,8 +40,10 @@ func (d *document) shortName() string {
 		}
 	}
 	ws := strings.Fields(name)
-	for ws = ws[:min(len(ws), maxName)]; len(ws) > 1 && in("a an the of and or to in on for with from by &", strings.ToLower(ws[len(ws)-1])); {
-		ws = ws[:len(ws)-1]
+	for n := maxName; n > 1 && len(ws) > maxName; n-- {
+		if in("of and or to in on for with from by & that which", strings.ToLower(ws[n])) || strings.ContainsAny(ws[n-1][len(ws[n-1])-1:], ",;:-") {
+			ws = ws[:n]
+		}
 	}
 	return clip(strings.Trim(strings.Join(ws, " "), ",;:-"), 50)
 }

@@ -182,7 +182,7 @@ func unread(skips []skip) (out []session.Note) {
 		{dated, "file", " left out, minutes, reports and what is put away", "Keep what still holds in a file of another name, in a folder of another name."},
 		{planned, "file", " left out, proposals, drafts and plans", "Keep what holds already in a file of another name, in a folder of another name."},
 		{blank, "file", " left out, forms", "What holds stands in a document without blanks."},
-		{taught, "file", " left out, tutorials and examples", "Rules and procedures of the team stand in other folders, as contributing or runbooks."},
+		{taught, "file", " left out, tutorials, examples and papers", "Rules and procedures of the team stand in other folders, as contributing or runbooks."},
 		{formed, "passage", " left out, of forms that documents of one folder fill in", "What holds stands in the form, or where the form comes from."},
 		{manual, "page", " of the product's manual, whose rules and procedures are left out", "Rules and procedures of the team stand in other folders than the manual, as contributing or runbooks."},
 		{passed, "folder", " passed over", "A folder that the task's inputs name by its own path is read."},

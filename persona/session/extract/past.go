@@ -39,6 +39,8 @@ func (d *document) whyPast() (why string, of class) {
 		return "in a folder named " + folders[at], dated
 	case strings.Contains(strings.ToLower(d.path), "release-notes/"):
 		return "notes on a release", forge
+	case d.hasWord("whitepaper whitepapers") || slices.ContainsFunc(folders, func(f string) bool { return in("paper papers", f) }):
+		return "a paper for others, by its path", taught
 	case d.isSample():
 		return "a sample, by its name", taught
 	case d.isForm():

@@ -16,6 +16,7 @@ type piece struct {
 	weight   int    // of its strongest sentence
 	says     string // that sentence
 	course   bool   // it is a list of steps
+	orders   bool   // it is a list of what to do and not to do
 }
 
 // readRules reads a policy: what a section obliges people to, whole paragraphs and lists, so
@@ -30,7 +31,7 @@ func (s *section) readRules(others []candidate) []candidate {
 	if _, what := whatIs(title); what || how && !s.doc.isRulebook() || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || s.doc.hasWord("troubleshooting") || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
-	called := s.isCalledPolicy()
+	called := s.own == policies && !isBoilerplate(s.title) || whole
 	named := called || s.doc.governs
 	ps := slices.DeleteFunc(s.listPieces(named), func(p piece) bool {
 		return slices.ContainsFunc(others, func(c candidate) bool { return c.evidence[0].from <= p.to && p.from <= c.evidence[0].to })
@@ -50,11 +51,16 @@ func (s *section) readRules(others []candidate) []candidate {
 	t := s.readTraits(ps)
 	margin, other := t.weighSigns()
 	if margin < 0 || margin-other < plainly && !(t.strongest >= minPlain && !t.stepped && s.doc.isRulebook()) {
-		if ps = s.plainRules(ps); len(ps) == 0 || len(others) > 0 {
-			s.torn = s.torn || margin > -doubt
+		near := margin > -doubt
+		if margin = 0; slices.ContainsFunc(ps, func(p piece) bool { return p.orders }) {
+			ps, margin = slices.DeleteFunc(ps, func(p piece) bool { return !p.orders && p.weight < plainDuty }), 6
+		} else {
+			ps = s.plainRules(ps)
+		}
+		if len(ps) == 0 || len(others) > 0 {
+			s.torn = s.torn || near
 			return nil
 		}
-		margin = 0
 	}
 	c := candidate{kind: policyAtom, title: s.qualifyTitle(title), score: scoreSigns + margin, owners: s.readOwners()}
 	c.evidence = s.joinEvidence(ps, len(others) == 0)
@@ -103,61 +109,46 @@ func (s *section) statedRule() []candidate {
 	return []candidate{{kind: policyAtom, title: s.title, about: about, score: scoreSigns + 8, owners: s.readOwners(), evidence: []evidence{e}}}
 }
 
-// isCalledPolicy reports whether s, or the document it opens, has the name of a policy.
-func (s *section) isCalledPolicy() bool {
-	return s.own == policies && !isBoilerplate(s.title) || s.isFirst() && s.doc.place == policies
-}
-
 // describeRule describes a rule: the sentence of a paragraph of ps that obliges most, else the first of
-// what e quotes of the section, else one of a list, each where it stands alone, with what limits it; else the
-// lead of a list.
+// what e quotes of the section, each where it stands alone, with what limits it; else the lead of a list, or
+// the item of a list that has no other. An item of several says not what the rule is.
 func (s *section) describeRule(ps []piece, e evidence, named bool) string {
 	bs := slices.DeleteFunc(outermostOf(s.blocks), block.isEmpty)
-	if best := s.mostObliging(bs, ps, named, func(b block) bool { return b.kind == paragraph }); best != "" {
+	if best := s.mostObliging(bs, ps, named); best != "" {
 		return best
 	}
-	b, ok := s.firstProse()
-	if ok = ok && e.from <= b.from && b.to <= e.to; ok {
+	if b, ok := s.firstProse(); ok && e.from <= b.from && b.to <= e.to {
 		if q := firstOf(b.run.text); len(words(q)) > 5 && standsAlone(q) && sentenceEnd().MatchString(q) && isCapitalized(q) {
 			about, _ := withLimits(b.run.text, q)
 			return about
 		}
+		return aboutOfLead(b.run.text)
 	}
-	if best := s.mostObliging(bs, ps, named, func(b block) bool { return b.kind != paragraph }); best != "" || !ok {
-		return best
+	if len(e.passage) == 1 && len(e.passage[0].items) == 1 && standsAlone(firstOf(e.passage[0].items[0].run.text)) {
+		return clip(e.passage[0].items[0].run.text, maxDescription)
 	}
-	return aboutOfLead(b.run.text)
+	return ""
 }
 
-// mostObliging is the sentence that obliges most and stands alone, of those blocks of ps that are of a kind,
-// with what limits it in the same text and in the paragraph behind it. Of a list below a lead that obliges
-// or denies no item says the rule alone.
-func (s *section) mostObliging(bs []block, ps []piece, named bool, kind func(block) bool) string {
+// mostObliging is the sentence of a paragraph of ps that obliges most and stands alone, with what limits it in
+// the same paragraph and in the one behind it.
+func (s *section) mostObliging(bs []block, ps []piece, named bool) string {
 	best, most := "", -1
 	for i, b := range bs {
 		at := slices.IndexFunc(ps, func(p piece) bool { return p.from <= b.from && b.from <= p.to })
-		led := b.kind != paragraph && i > 0 && bs[i-1].kind == paragraph && leadsUp(bs[i-1])
-		if at < 0 || !kind(b) || led && bindsItems(bs[i-1].run.text) {
+		if at < 0 || b.kind != paragraph {
 			continue
 		}
-		for _, t := range b.listTexts() {
-			text, below := t.run.text, t.below
-			if b.kind == paragraph && i+1 < len(bs) {
-				below = bs[i+1 : i+2]
+		text := b.run.text
+		if i+1 < len(bs) && bs[i+1].kind == paragraph {
+			text += " " + bs[i+1].run.text
+		}
+		for _, q := range splitSentences(b.run.text) {
+			w := weighSentence(q, s.doc, named)
+			if w > 1 && !sharesWord(s.title, q) {
+				w = 1
 			}
-			for _, x := range below {
-				if x.kind == paragraph {
-					text += " " + x.run.text
-				}
-			}
-			for _, q := range splitSentences(t.run.text) {
-				w := weighSentence(q, s.doc, named)
-				if w > 1 && !sharesWord(s.title, q) {
-					w = 1
-				}
-				if w <= most || most >= plainDuty || w == 0 && !(ps[at].weight == 0 && b.kind == paragraph || b.kind != paragraph && isInstruction(q)) || !standsAlone(q) || !isCapitalized(q) || led && (w == 0 || !strings.HasSuffix(q, ".")) {
-					continue
-				}
+			if w > most && most < plainDuty && (w > 0 || ps[at].weight == 0) && standsAlone(q) && isCapitalized(q) {
 				most = w
 				best, _ = withLimits(text, q)
 			}
@@ -168,12 +159,6 @@ func (s *section) mostObliging(bs []block, ps []piece, named bool, kind func(blo
 
 // plainDuty is the weight from which the first sentence that obliges describes a rule.
 const plainDuty = 3
-
-// bindsItems reports whether a lead says of the items below it that they must or must not be.
-func bindsItems(lead string) bool {
-	_, weight := findDuty(words(lead))
-	return weight > 0 || slices.ContainsFunc(words(lead), func(w string) bool { return in("not no never don't don’t without avoid", w) })
-}
 
 // sectionNumber is what stands in front of a heading that is one of several.
 var sectionNumber = lazy(`^(?:[^\pL\pN]+ )?(?:(?i:section|article|chapter|rule|issue|optional step) [0-9]+(?:\.[0-9]+)*[.):]*|[A-Z][.)]|[0-9]+(?:\.[0-9]+)*[.):]|[0-9]+(?:\.[0-9]+)+) +`)
@@ -209,6 +194,9 @@ func (s *section) listPieces(named bool) []piece {
 			w := weighText(b.run.text, s.doc, named)
 			p.weight, p.says = w.weight, w.says
 		}
+		if p.to > 0 && s.listsOrders(bs, i) {
+			p.orders, p.weight = true, max(p.weight, plainDuty)
+		}
 		if p.course = s.isCourse(bs, i); p.weight > 0 && p.to-p.from < maxRules {
 			out = append(out, p)
 		}
@@ -221,7 +209,7 @@ var describesItself = lazy(`(?i)\bthis (?:document|page|guide|handbook|section|a
 
 // underLead is a list with its lead, which says what its items are: rules, or none.
 func (p piece) underLead(lead string, list block, own piece) piece {
-	for _, w := range strings.Split("ways|example|e.g|no longer|not valid|obsolete|myth|used to|outdated|go wrong", "|") {
+	for _, w := range strings.Split("if you:|ways|example|e.g|no longer|not valid|obsolete|myth|used to|outdated|go wrong", "|") {
 		if strings.Contains(strings.ToLower(lead), w) {
 			return piece{}
 		}
@@ -261,9 +249,9 @@ func (b block) weighList(d *document, named bool) (weight int, says string) {
 	}
 	boxes := count(b.items, func(it item) bool { return strings.HasPrefix(it.run.text, "[ ]") })
 	switch {
-	case 2*countLeading(b.items) > len(b.items), 2*boxes > len(b.items), b.kind == steps && len(b.items) > 2 && 2*oblige < len(b.items):
+	case 2*countLeading(b.items) > len(b.items), 2*boxes > len(b.items), b.listsFiles() && 2*oblige < len(b.items), b.kind == steps && len(b.items) > 2 && 2*oblige < len(b.items):
 		return 0, "" // steps, each under what is done in it, or with what one has to heed
-	case oblige == 0 && named && len(b.items) > 1 && 3*countInstructions(b.items) >= 2*len(b.items) && d.isRulebook():
+	case oblige == 0 && named && len(b.items) > 1 && 3*count(b.items, func(it item) bool { return isInstruction(it.run.text) }) >= 2*len(b.items) && d.isRulebook():
 		return 4, b.items[0].run.text
 	case oblige >= 3 && oblige == len(b.items) && weight >= 3:
 		weight += 5 // a list of nothing but rules
@@ -377,7 +365,7 @@ func weighText(text string, d *document, named bool) (best piece) {
 // should happen is no rule for them.
 func weighSentence(q string, d *document, named bool) int {
 	ws := words(q)
-	if len(ws) < 4 && !(len(ws) > 1 && strings.HasSuffix(q, ":")) || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) || strings.HasPrefix(strings.Join(ws[:2], " "), "for example") {
+	if len(ws) < 3 && !(len(ws) > 1 && strings.HasSuffix(q, ":")) || len(ws) == 3 && !(named && in("must", ws[1])) && !strings.HasSuffix(q, ":") || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) || strings.HasPrefix(strings.Join(ws[:2], " "), "for example") {
 		return 0
 	}
 	at, weight := findDuty(ws)
@@ -409,8 +397,8 @@ func weighSentence(q string, d *document, named bool) int {
 	return weight
 }
 
-// ofItself are the words of a sentence that obliges to nothing but the text it stands in.
-var ofItself = lazy(`(?i)\b(?:follow|read|adhere to|abide by|comply with)(?: all)?(?: of)? (?:these|this|the following) (?:guide|rule|standard|polic|convention|page|document|section|instruction|practice)`)
+// ofItself are the words of a sentence that says why, or obliges to nothing but the text it stands in.
+var ofItself = lazy(`(?i)^(?:the|our|one|another) (?:reason|rationale)s?\b|\b(?:follow|read|adhere to|abide by|comply with)(?: all)?(?: of)? (?:these|this|the following) (?:guide|rule|standard|polic|convention|page|document|section|instruction|practice)`)
 
 // invites are the words of a sentence that leaves something to those it speaks to, or thanks them.
 var invites = lazy(`(?i)\bfeel free\b|\bwe (?:believe|think|(?:\w+ )?welcome)\b|\b(?:more than|always|also|are|you're|is) (?:very )?welcome\b|\b(?:love|happy|glad|appreciate|thank|hope|eager|excited)\b|\blet us know\b|\b(?:any|have|more) questions?\b|\b(?:provide|send|give|your) feedback\b|\bin the meantime\b`)
@@ -430,17 +418,16 @@ const (
 		"review reviews reviewing process processes workflow release releases releasing benefits"
 )
 
-// laysDownRules reports whether a document is one that lays down rules, by its name or place, or
-// because it is about people.
-func (d *document) laysDownRules() bool {
-	return d.isRulebook() || d.hasWord(affairs) || d.speaksToPeople()
-}
-
 // isForRules reports whether a document is there for rules, by its name or place.
 func (d *document) isForRules() bool { return d.isRulebook() || d.hasWord(affairs) || d.isCharter() }
 
 func (d *document) isRulebook() bool {
-	return d.place == policies || d.hasWord(rulebooks) || in("agents claude copilot-instructions", strings.ToLower(d.stem()))
+	return d.place == policies || d.hasWord(rulebooks) || d.isForAgents()
+}
+
+// isForAgents reports whether d says what coding agents have to heed.
+func (d *document) isForAgents() bool {
+	return in("agents claude gemini copilot-instructions", strings.ToLower(d.stem()))
 }
 
 // isCharter reports whether d says how people decide with each other, and who they are.

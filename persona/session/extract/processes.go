@@ -25,11 +25,11 @@ func (s *section) readProcedure() []candidate {
 	if !named && s.level <= 1 && len(s.doc.sections) > 2 {
 		return nil // the name of a product
 	}
-	if in("usage configuration config api options examples features commands", strings.ToLower(s.title[strings.LastIndexByte(s.title, ' ')+1:])) && !named || !named && !s.isRemedy() && s.onlyAsks() {
+	if in("usage configuration config api options examples features commands", strings.ToLower(s.title[strings.LastIndexByte(s.title, ' ')+1:])) && !named || !named && !s.isRemedy() && len(s.listPrograms()) > 0 && !slices.ContainsFunc(s.listPrograms(), func(p string) bool { return !in("curl http wget grpcurl", p) }) {
 		return nil // how a program or an interface is called
 	}
 	t := s.readTraits(nil)
-	if !s.isRemedy() && !t.stepped && t.acts < 3 && t.commands == 0 && (!named || !t.tellsOrder()) {
+	if !s.isRemedy() && !t.stepped && t.acts < 3 && t.commands == 0 && (!named || t.countBeginning("to if when once then next finally first after afterwards before now lastly second") == 0 && !t.haveWord("then afterwards")) {
 		return nil // what is there, and how one sees it
 	}
 	if other, margin := t.weighSigns(); t.all+t.code < 2 && !s.isRemedy() || t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.isRemedy() && t.orders > 0) || !s.ordersSteps() && (margin < 0 || margin-other < plainly+2) {
@@ -79,12 +79,6 @@ func (s *section) readCourse() evidence {
 		e.quote = append(e.quote, s.blocks[at-1].run.text)
 	}
 	return e
-}
-
-// onlyAsks reports whether all commands of s ask a server for something.
-func (s *section) onlyAsks() bool {
-	ps := s.listPrograms()
-	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p string) bool { return !in("curl http wget grpcurl", p) })
 }
 
 // isRemedy reports whether s stands below a heading that runbooks have for what to do.
@@ -140,30 +134,26 @@ func (s *section) wholeOf(bs []block) evidence {
 
 var sentenceEnd = lazy(`[.!)”"]$`)
 
-// summarize is one sentence of what is quoted that stands alone, else the ends of its steps, else its
-// first command; "" where there is none of them.
+// summarize is the first sentence of a paragraph that stands alone and is no step, but for a procedure of
+// nothing else, else the ends of its steps, else what leads up to them; "" where there is none of them.
 func (e evidence) summarize() string {
+	n := len(e.steps)
+	only := n == 0 && len(e.commands) == 0 && len(e.quote) == 1
 	for _, q := range e.quote {
-		if first := stripLabel(firstOf(q)); len(words(first)) >= 4 && standsAlone(first) && sentenceEnd().MatchString(first) {
+		if first := stripLabel(firstOf(q)); len(words(first)) >= 3 && standsAlone(first) && sentenceEnd().MatchString(first) && (!isImperative(words(first)[0]) || only && len(splitSentences(q)) == 1) {
 			return clip(first, maxDescription)
 		}
 	}
-	n := len(e.steps)
-	switch {
-	case n == 0 && len(e.commands) == 0 && len(e.quote) > 0 && standsAlone(firstOf(e.quote[0])):
-		return firstSentence(e.quote[0])
-	case n > 1 && e.lists == 1:
+	if n > 1 && e.lists == 1 {
 		ends := func(s string) string {
 			return clip(strings.TrimLeft(strings.TrimRight(firstOf(s), ".:;, "), "[] "), maxDescription/2-10)
 		}
 		if first, last := ends(e.steps[0]), ends(e.steps[n-1]); !strings.Contains(first+last, "…") {
 			return fmt.Sprintf("%d steps: %s … %s", n, first, last)
 		}
-	case n > 0 && standsAlone(firstOf(e.steps[0])):
-		return firstSentence(e.steps[0])
 	}
 	for _, q := range e.quote {
-		if about := aboutOfLead(q); about != "" {
+		if about := aboutOfLead(q); about != "" && !isImperative(words(about)[0]) {
 			return about
 		}
 	}
@@ -262,11 +252,6 @@ func count[T any](items []T, is func(it T) bool) int {
 		}
 	}
 	return n
-}
-
-// countInstructions counts the items that tell somebody to do something.
-func countInstructions(items []item) int {
-	return count(items, func(it item) bool { return isInstruction(it.run.text) })
 }
 
 // countOrders counts the items that begin with an imperative.

@@ -44,7 +44,7 @@ func (s *section) headedRole() []candidate {
 	below := s.parent != nil && s.parent.own == roles && s.own == none
 	titled := officeTitle(title)
 	office := duties && (s.doc.governs || title == s.doc.title) || s.doc.governs && titled
-	if s.nearestTopic() == glossary || !below && !office && !titled || !(duties && s.leadsToDuties()) && !s.tellsOf(title) || activity(title) || isStep(title) || !canName(title, s.code) || namesPerson(span{text: title, kind: strong}) {
+	if s.nearestTopic() == glossary || !below && !office && !titled || !(duties && len(s.blocks) > 0 && (s.blocks[0].kind != paragraph || leadsUp(s.blocks[0]) || strings.Contains(s.blocks[0].run.text, "responsib"))) && !s.tellsOf(title) || activity(title) || isStep(title) || !canName(title, s.code) || namesPerson(span{text: title, kind: strong}) {
 		return nil
 	}
 	e := s.wholeOf(s.blocks[:min(1, len(s.blocks))])
@@ -75,11 +75,6 @@ func (s *section) headedRole() []candidate {
 		}
 	}
 	return []candidate{c}
-}
-
-// leadsToDuties reports whether s begins with a list or what leads up to one, or says who is responsible.
-func (s *section) leadsToDuties() bool {
-	return len(s.blocks) > 0 && (s.blocks[0].kind != paragraph || leadsUp(s.blocks[0]) || strings.Contains(s.blocks[0].run.text, "responsib"))
 }
 
 // pointsElsewhere begins a text that says where a role is described.

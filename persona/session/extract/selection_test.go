@@ -175,7 +175,7 @@ func TestTitleAndItsDocument(t *testing.T) {
 	const two = "\n\n## Mixing colors\n\n1. Open the tin.\n2. Stir it.\n3. Close the tin.\n\n## Painting\n\n1. Open the tin.\n2. Take a brush.\n3. Close the tin.\n"
 	for _, c := range []struct{ path, title, want string }{
 		{"a.md", "Boat paint", "Boat paint"}, {"PAINT.md", "All that we know of old paint", "Paint"}, {"old-boat_paint.md", "All that we know of paint", "All that we know of paint"},
-		{"boats/README.md", "All that we know of old paint", "boats"}, {"README.md", "Paint of the boats and all else", "Paint of the boats and all"}, {"b.md", "Boat paint (BP)", "Boat paint BP"}, {"a-b-c-d-e-f-g.md", "All that we know of old paint", "a b c d e f"},
+		{"boats/README.md", "All that we know of old paint", "boats"}, {"README.md", "Paint of the boats and all else", "Paint of the boats"}, {"b.md", "Boat paint (BP)", "Boat paint BP"}, {"a-b-c-d-e-f-g.md", "All that we know of old paint", "a b c d e f g"},
 	} {
 		r := request(c.path, "# "+c.title+two)
 		var got []string
@@ -318,7 +318,7 @@ func TestClassesAreTrue(t *testing.T) {
 	t.Parallel()
 	const rule = "# Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n"
 	for path, want := range map[string]string{
-		"docs/tutorial/a.md": "tutorials and examples", "docs/draft/a.md": "proposals, drafts and plans", "template/a.md": "forms", "archive/a.md": "minutes, reports and what is put away", "docs/changelog.md": "licences, change logs and the like",
+		"docs/tutorial/a.md": "tutorials, examples and papers", "docs/draft/a.md": "proposals, drafts and plans", "template/a.md": "forms", "archive/a.md": "minutes, reports and what is put away", "docs/changelog.md": "licences, change logs and the like",
 	} {
 		if e := drive(t, request(path, rule)); !slices.ContainsFunc(e.Notes, func(n session.Note) bool { return n.Title == "1 file left out, "+want+": "+path }) {
 			t.Errorf("%s: %+v", path, e.Notes)

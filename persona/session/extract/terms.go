@@ -139,7 +139,8 @@ func (s *section) definitionList(b block, led bool) []candidate {
 	for _, it := range b.items {
 		t := strings.TrimRight(it.cells[0].text, ": ")
 		code := len(it.cells[0].spans) > 0 && it.cells[0].spans[0].kind == codeSpan
-		if canName(t, code) && isDefinition(firstOf(it.cells[1].text)) {
+		shown := len(it.cells[1].spans) > 0 && it.cells[1].spans[0].kind == codeSpan && it.cells[1].spans[0].at == 0 // what one writes for it
+		if canName(t, code) && !shown && isDefinition(firstOf(it.cells[1].text)) {
 			out = append(out, s.newDefinition(t, it.cells[1].text, it.definitionRow(0, 1), scoreGlossary))
 		}
 	}
@@ -241,7 +242,7 @@ func (s *section) boldList(b block, led bool) []candidate {
 		if head, tail, cut := cutAny(it.run.text, " - ", " – ", " — ", ": "); !ok && cut && (s.nearestTopic() == glossary || s.nearestTopic() == roles && officeTitle(head)) {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
-		if !ok || !s.mayName(lead) || !isDefinition(rest) && (s.nearestTopic() != roles || len(words(rest)) < 2) || s.nearestTopic() == roles && isNames(rest) || !s.listsThings() && lead.kind != strong {
+		if !ok || !s.mayName(lead) || !isDefinition(rest) && (s.nearestTopic() != roles || len(words(rest)) < 2) || s.nearestTopic() == roles && !slices.ContainsFunc(strings.Fields(rest), func(w string) bool { return !isCapitalized(w) && !in("and or", w) && w[0] != '@' }) || !s.listsThings() && lead.kind != strong {
 			continue
 		}
 		c := s.newDefinition(lead.text, rest, block{from: it.from, to: it.to, run: it.run}, scoreStrong)
@@ -254,11 +255,6 @@ func (s *section) boldList(b block, led bool) []candidate {
 		out = append(out, c)
 	}
 	return out
-}
-
-// isNames reports whether a text is nothing but names, as of those who hold a role.
-func isNames(text string) bool {
-	return !slices.ContainsFunc(strings.Fields(text), func(w string) bool { return !isCapitalized(w) && !in("and or", w) && !strings.HasPrefix(w, "@") })
 }
 
 // defines are the words of a lead that promises terms and what they mean.

@@ -314,9 +314,9 @@ var sequels = lazy(`^(?:(?:first|second|third|next|now|again|still|instead),|(?:
 // not "those who", nor "this repository", which every document stands in.
 func pointsAway(ws []string) bool {
 	for i, w := range ws[:max(0, len(ws)-1)] {
-		next := ws[i+1]
+		next := strings.TrimRight(ws[i+1], ".")
 		if w == "these" || w == "those" && !in("who that whose with in of which", next) || w == "such" && next != "as" ||
-			w == "this" && !in("repository repo project document policy page guide handbook team organization organisation community charter site standard section", next) {
+			w == "this" && !in("repository repo codebase project document policy page guide handbook team organization organisation community charter site standard section", next) {
 			return true
 		}
 	}

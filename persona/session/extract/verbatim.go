@@ -91,7 +91,7 @@ func (e evidence) announcesMore() string {
 }
 
 // stepsBelow are the words of a text that leaves it to another to say what is to be done, or what there is.
-var stepsBelow = lazy(`(?i)\b(?:is|are) below\.$|\b(?:steps|instructions|sections?) below\b|\b(?:the|these|those|each|all|any)(?: of (?:the|these))?(?: [\w-]+){1,2} below(?:[.,;:)]|$| (?:for|to|are|is|in|when|before|after|and|or|if|as|that|which|by|with|on)\b)|` +
+var stepsBelow = lazy(`(?i)\b(?:is|are) below\.$|\b(?:steps|instructions|sections?) below\b|\b(?:the|these|those|each|all|any)(?: of (?:the|these))?(?: [\w-]+){1,2} below(?:[.,;:)]|$| (?:for|to|are|is|in|when|before|after|and|or|if|as|that|which|by|with|on|from)\b)|` +
 	`\bthe following(?: [\w-]+){0,4}\.$|(?:^|[.!?:] )here are (?:the|some)\b[^:.!?]*[.!?](?: |$)`)
 
 // tabled are the words of a text that leaves it to a table.
@@ -99,7 +99,7 @@ var tabled = lazy(`(?i)\b(?:following|below|this) table\b|\btable (?:below|above
 
 // said is one text that a page shows, or one line of code.
 type said struct {
-	text string
+	run
 	code bool
 }
 
@@ -111,10 +111,10 @@ func (e evidence) readsAs() (out []said) {
 		case !enter:
 		case n.Kind() == ast.KindFencedCodeBlock || n.Kind() == ast.KindCodeBlock:
 			for _, l := range d.codeLinesOf(n) {
-				out = append(out, said{l, true})
+				out = append(out, said{run{text: l}, true})
 			}
 		case n.FirstChild() != nil && n.FirstChild().Type() == ast.TypeInline:
-			out = append(out, said{text: d.flattenRun(n).text})
+			out = append(out, said{run: d.flattenRun(n)})
 			return ast.WalkSkipChildren, nil
 		}
 		return ast.WalkContinue, nil

@@ -69,7 +69,7 @@ var signs = []sign{
 	{4, 0, func(t *traits) bool { return t.strongest >= 5 }},
 	{2, -3, func(t *traits) bool { return t.obliged > 1 }},
 	{3, 0, func(t *traits) bool {
-		return t.countBeginning("never don't don’t avoid no always only prefer keep be not") > 0
+		return t.countBeginning("never don't don’t avoid no always only prefer keep be not") > 0 || t.says != nil && forbids().MatchString(t.says[0])
 	}},
 	{2, -2, func(t *traits) bool { return t.countBeginning("we") > 0 }},
 	{2, 1, func(t *traits) bool { return t.countBeginning("if when") > 0 }},
@@ -92,6 +92,9 @@ var signs = []sign{
 		return t.says != nil && in("prefer avoid never don't don’t always only", words(t.says[0])[0])
 	}},
 }
+
+// forbids are the words of an opening that forbids something.
+var forbids = lazy(`(?i)^please (?:do not|don['’]t|never|avoid) `)
 
 // guides are the words of a lead to rules.
 var guides = lazy(`(?i)\b(?:these|the following|some|following) (?:\w+ )?(?:guidelines|rules|tips|conventions|best practices|principles|points|considerations)\b`)
@@ -223,11 +226,6 @@ func (t *traits) weighSigns() (asPolicy, asProcess int) {
 		}
 	}
 	return asPolicy, asProcess
-}
-
-// tellsOrder reports whether the sentences of t say what comes after what, and when.
-func (t *traits) tellsOrder() bool {
-	return t.countBeginning("to if when once then next finally first after afterwards before now lastly second") > 0 || t.haveWord("then afterwards")
 }
 
 func (t *traits) firstWord() string { return t.wordAt(0) }

@@ -52,6 +52,14 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 		for k := slices.IndexFunc(bs, func(b block) bool { return b.from == e.from }); k > 0 && bs[k].refersTo(bs[k-1]) && e.to-bs[k-1].from < maxRules; k-- {
 			e.from = bs[k-1].from
 		}
+		if k := slices.IndexFunc(bs, func(b block) bool { return b.from == e.from }); k > 0 && i == 0 {
+			if len(bs[k].items) > 0 && bs[k-1].kind == paragraph && e.to-bs[k-1].from < maxRules {
+				k-- // what a list goes on from
+			}
+			if e.from = bs[k].from; conditions().MatchString(firstOf(bs[k].run.text)) && e.to-bs[0].from < maxRules {
+				e.from = bs[0].from
+			}
+		}
 		if k := slices.IndexFunc(bs, func(b block) bool { return b.lastLine() == e.to }); k >= 0 && k+1 < len(bs) && bs[k].kind == paragraph && bs[k+1].kind != paragraph &&
 			(strings.HasSuffix(bs[k].run.text, ":") || stepsBelow().MatchString(bs[k].run.text) || bs[k+1].kind == table && ahead().MatchString(bs[k].run.text)) && bs[k+1].lastLine()-e.from < maxRules {
 			e.to = bs[k+1].lastLine() // what it announces
@@ -63,6 +71,9 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 	}
 	return out
 }
+
+// conditions are the words of a sentence that holds only for whom all that stands above it does.
+var conditions = lazy(`(?i)\b(?:these|those|the above) (?:requirements|criteria|conditions)\b`)
 
 // ahead are the words of a text that a table behind it may go on.
 var ahead = lazy(`(?i)\b(?:these|following|below)\b`)

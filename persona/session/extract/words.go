@@ -75,7 +75,7 @@ func isImperative(w string) bool {
 		"grant handle identify implement import include increase initialise initialize input insert inspect install integrate "+
 		"investigate invite invoke join keep label land launch leave link list load locate log login look maintain make manage "+
 		"mark measure merge migrate modify monitor mount move name navigate note notify obtain open optimise optimize order "+
-		"organise organize override package paste perform pick pin ping place plan point post prepare press prevent print "+
+		"organise organize override package paste perform pick pin ping place plan point post prepare press preview prevent print "+
 		"proceed process promote propose protect provide provision publish pull push put query raise read rebase reboot rebuild "+
 		"receive recheck record recover redeploy refer refresh register release remove rename renew reopen repeat replace reply report "+
 		"reproduce request reset resolve restart restore retrieve return reuse revert review revoke rinse roll rollback rotate run save "+
