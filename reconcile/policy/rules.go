@@ -27,6 +27,9 @@ func Details() []string {
 	return append(out, gatePackages...)
 }
 
+// byHand is the way out for a protected file.
+const byHand = "leave it out of the change; if it must change, a person does that"
+
 // pathRules are the rules of paths and protected files. Their findings bring their
 // own way out.
 func pathRules() []Rule {
@@ -34,14 +37,14 @@ func pathRules() []Rule {
 		{"path_clash", Hard, "two paths differ only in upper and lower case", ""},
 		{"path_below_file", Hard, "a path lies below another path of the change that is a file", ""},
 		{"path_repository", Hard, "a folder would become a git repository, and git would obey its config", ""},
-		{"protected_short_name", Hard, "a short name (PROGRA~1) can stand for a protected file", ""},
-		{"protected_config", Hard, "[pipeline] protected in odd.toml names the file, a check runs it, or it is a rule of odd's own", "a person makes this change by hand; for a file that agents may change, take its line out of [pipeline] protected"},
+		{"protected_short_name", Hard, "a short name (PROGRA~1) can stand for a protected file", byHand},
+		{"protected_config", Hard, "[pipeline] protected in odd.toml names the file, a check runs it, or it is a rule of odd's own", byHand + "; for a file that agents may change, take its line out of [pipeline] protected"},
 	}
 	for _, r := range letterRules {
 		out = append(out, Rule{r.code, Hard, "a path " + r.text, r.fix})
 	}
 	for _, s := range surfaces {
-		out = append(out, Rule{s.code, Hard, "a file is protected: " + s.why, ""})
+		out = append(out, Rule{s.code, Hard, "a file is protected: " + s.why, byHand})
 	}
 	return out
 }
