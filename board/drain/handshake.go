@@ -2,7 +2,6 @@ package drain
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -38,7 +37,6 @@ type handshake struct {
 	read    time.Time     // when what the session emitted had been read
 	ended   time.Time     // when the permit was released
 	why     string        // it was released
-	tries   int
 }
 
 func (s *snapshot) bindsSessions() bool { return s.cfg.Anchor.Mode != string(anchor.Untracked) }
@@ -235,24 +233,20 @@ func tellAnchor(p *draft, h *handshake) {
 		return
 	}
 	a, permit := h.live.Anchor(), h.live.Anchor().Permit
+	arm := a.Arm
 	data := event.AnchorData{
 		Token: a.Token, Tier: string(a.Tier), Mode: string(a.Mode), BoundAt: formatTime(a.Timestamp), ReleasedAt: formatTime(h.ended), Reason: h.why,
-		ContextHash: a.Arm.Hash, PayloadSHA256: permit.Payload, AnchorSHA256: a.SHA256,
+		ContextHash: arm.Hash, PayloadSHA256: permit.Payload, AnchorSHA256: a.SHA256, GeneratedBy: a.GeneratedBy, ExpiresAt: formatTime(permit.ExpiresAt),
+		Allow: permit.Allow, Deny: permit.Deny, Artifact: permit.Artifact, Gate: permit.Gate,
+		// Nothing of a drain's is ever edited, and it has no upstream, so that the rest of an ARM is zero.
+		Arm:          &event.Arm{Head: arm.Head, Branch: arm.Branch, Phase: arm.Phase, Focus: arm.Focus, FocusSource: arm.FocusSource},
+		Constitution: &event.Constitution{Path: h.law.Path, SHA256: arm.Constitution},
 	}
-	// Nothing of a drain's is ever edited, and it has no upstream, so that the rest of an ARM is zero.
-	arm := a.Arm
-	data.Arm = &event.Arm{Head: arm.Head, Branch: arm.Branch, Phase: arm.Phase, Focus: arm.Focus, FocusSource: arm.FocusSource}
-	data.Constitution = &event.Constitution{Path: h.law.Path, SHA256: a.Arm.Constitution}
 	if b, err := fs.ReadFile(h.files, h.law.Path); err == nil {
 		data.Constitution.Blob = okf.BlobID(b)
 	}
-	data.GeneratedBy, data.ExpiresAt, data.Allow, data.Deny, data.Artifact, data.Gate = a.GeneratedBy, formatTime(permit.ExpiresAt), permit.Allow, permit.Deny, permit.Artifact, permit.Gate
 	p.record(event.Record{Kind: event.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
 }
-
-// maxProofs bounds the answers of one handshake: three tries at each of two
-// stages, and one more each that was only begun.
-const maxProofs = 8
 
 // briefPart returns the brief's part about the anchor: what binds the session, or what it
 // must prove next before its work counts, and nothing of what comes after that.
@@ -308,13 +302,9 @@ func (h *handshake) newProver() func([]session.Payload) invoke.Answered {
 
 // prove walks as far as one answer leads. A stage that was passed stays passed.
 func (h *handshake) prove(ps []session.Payload) invoke.Answered {
-	if h.tries++; h.tries > maxProofs {
-		return invoke.Answered{Final: "the agent answered too often without stating its role"}
-	}
-	late := ""
-	if slices.ContainsFunc(ps, func(p session.Payload) bool { return p.Late }) {
+	late, all := "", len(ps)
+	if ps = slices.DeleteFunc(slices.Clone(ps), func(p session.Payload) bool { return p.Late }); len(ps) < all {
 		late = "A block below your work counts for nothing: who you are comes first.\n"
-		ps = slices.DeleteFunc(slices.Clone(ps), func(p session.Payload) bool { return p.Late })
 	}
 	if h.passed.ServerArm == nil {
 		res := h.session.Send(h.anchorWorld(), payloadAt(ps, 0))
@@ -340,10 +330,11 @@ func payloadAt(ps []session.Payload, i int) []byte {
 	return ps[i].Text
 }
 
-// askAgain tells the session what was wrong, and what it must prove next.
+// askAgain tells the session what was wrong, and what it must prove next. Where a stage has no
+// further try, or its answer was not what was wrong, the session is over.
 func (h *handshake) askAgain(late string, res anchor.Result) invoke.Answered {
-	if res.Terminal {
+	if res.Terminal || res.Guidance == "" {
 		return invoke.Answered{Final: "the agent did not state its role and task correctly: " + oneLine(anchor.Refusal(res.Errors).Error())}
 	}
-	return invoke.Answered{Say: late + cmp.Or(res.Guidance, anchor.Refusal(res.Errors).Error()) + "\n\n" + h.briefPart()}
+	return invoke.Answered{Say: late + res.Guidance + "\n\n" + h.briefPart()}
 }

@@ -158,10 +158,10 @@ func (s *Store) createSession(h Handshake) error {
 		return err
 	}
 	defer d.close()
+	name, draft := pending+"/"+h.Token, pending+"/"+temporary+h.Token
 	if err := d.mkdir(pending); err != nil {
 		return err
 	}
-	name, draft := pending+"/"+h.Token, pending+"/"+temporary+h.Token
 	if there, err := d.exists(name); there || err != nil {
 		return errors.Join(fmt.Errorf("%s/%s: is there already", d.path, name), err)
 	}

@@ -157,30 +157,29 @@ func quoteTension(text string) string {
 type payloadSection struct {
 	*payload
 	name    string
-	line    int
 	entries []*octave.Entry
 }
 
 // findSection finds the part that answers to one of the names. Reading the section
 // also refuses keys in it that are another's.
 func (r *payload) findSection(name string, names ...string) *payloadSection {
-	var found []*payloadSection
+	var found *payloadSection
 	for _, e := range r.entries {
-		if !isSection(e) || !isNamed(e.Key, names) {
-			continue
+		switch {
+		case !isSection(e) || !isNamed(e.Key, names):
+		case found != nil:
+			r.addProblem(Problem{Code: r.syntax, At: name, Line: e.Line, Text: "the section stands a second time", Want: "one " + name})
+			return nil
+		default:
+			found = &payloadSection{payload: r, name: name, entries: e.Items}
 		}
-		found = append(found, &payloadSection{payload: r, name: name, line: e.Line, entries: e.Items})
 	}
-	switch {
-	case len(found) == 1:
-		found[0].refuseForeignKeys()
-		return found[0]
-	case len(found) > 1:
-		r.addProblem(Problem{Code: r.syntax, At: name, Line: found[1].line, Text: "the section stands a second time", Want: "one " + name})
-	case !r.broken:
+	if found != nil {
+		found.refuseForeignKeys()
+	} else if !r.broken {
 		r.addProblem(Problem{Code: r.syntax, At: name, Text: "there is no section " + name, Want: name + ": at the left, its keys indented by two"})
 	}
-	return nil
+	return found
 }
 
 func isSection(e *octave.Entry) bool {

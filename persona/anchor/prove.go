@@ -157,49 +157,43 @@ func (t *stageCall) runRenew() Result {
 	now := t.World.Now.UTC()
 	a.Permit.IssuedAt, a.Permit.ExpiresAt = now, now.Add(t.World.permitTime())
 	a.Permit.Renewals++
-	if err := t.rewriteAnchor(&a); err != nil {
+	a, b, err := t.sealAnchor(a, nil)
+	if err == nil {
+		err = t.write(anchorFile, b)
+	}
+	if err != nil {
 		return t.refuse(persistProblem(err))
 	}
 	return t.answerAnchored(a, v.Warnings)
 }
 
-// rewriteAnchor writes a bound session's anchor again.
-func (t *stageCall) rewriteAnchor(a *Anchor) error {
-	key, err := t.Store.readKey(nil, "")
-	if err != nil {
-		return err
+// sealAnchor signs an anchor with the key of the repository, which random makes where there
+// is none. What one process holds is not signed, because no other process reads it.
+func (t *stageCall) sealAnchor(a Anchor, random func([]byte) error) (Anchor, []byte, error) {
+	if t.state == nil {
+		return a.seal(nil)
 	}
-	next, b, err := a.seal(key)
+	key, err := t.Store.readKey(random, t.token)
 	if err != nil {
-		return err
+		return a, nil, err
 	}
-	*a = next
-	return t.write(anchorFile, b)
+	return a.seal(key)
 }
 
 // bindAnchor writes the anchor beside the handshake and moves the directory, which
-// is the moment that binds. A move that cannot be made to last is taken back. What
-// one process holds is not signed, because no other process reads it.
+// is the moment that binds. A move that cannot be made to last is taken back.
 func (t *stageCall) bindAnchor(a Anchor) (Anchor, error) {
-	if t.state == nil {
-		a, _, err := a.seal(nil)
-		return a, err
+	a, b, err := t.sealAnchor(a, t.World.Random)
+	if err == nil {
+		err = t.writeStage(AtBound, "proof")
 	}
-	key, err := t.Store.readKey(t.World.Random, t.token)
-	if err != nil {
-		return a, err
+	if err == nil {
+		err = t.write(anchorFile, b)
 	}
-	a, b, err := a.seal(key)
-	if err != nil {
-		return a, err
+	if err == nil && t.state != nil {
+		err = t.state.moveToActive(t.token)
 	}
-	if err := t.writeStage(AtBound, "proof"); err != nil {
-		return a, err
-	}
-	if err := t.write(anchorFile, b); err != nil {
-		return a, err
-	}
-	return a, t.state.moveToActive(t.token)
+	return a, err
 }
 
 // moveToActive renames pending/TOKEN to active/TOKEN, if it has its anchor and
@@ -212,13 +206,17 @@ func (d *dir) moveToActive(token string) error {
 	if err := d.mkdir(active); err != nil {
 		return err
 	}
-	if there, err := d.exists(to); there || err != nil {
-		return errors.Join(fmt.Errorf("promote %s: %s/%s is there already", token, d.path, to), err)
+	there, err := d.exists(to)
+	if there {
+		err = fmt.Errorf("promote %s: %s/%s is there already", token, d.path, to)
 	}
-	if err := d.step("promote"); err != nil {
-		return err
+	if err == nil {
+		err = d.step("promote")
 	}
-	if err := d.root.Rename(from, to); err != nil {
+	if err == nil {
+		err = d.root.Rename(from, to)
+	}
+	if err != nil {
 		return err
 	}
 	if err := errors.Join(d.sync(active), d.sync(pending)); err != nil {

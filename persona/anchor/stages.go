@@ -44,44 +44,29 @@ func (t *stageCall) runContext() Result {
 	case t.stage == AtContext && t.sum != t.hand.PayloadSHA256["context"]:
 		return t.refuse(Problem{Code: StageOrder, At: "stage", Text: "BIND was accepted already, and this is another one", Found: string(t.stage), Want: "the proof, or the BIND that was accepted for a fresh ARM"})
 	}
-	if t.stage == AtContext {
-		return t.repeatContext()
-	}
-	c, ps := t.readConstitution()
-	if len(ps) > 0 {
-		return t.refuse(ps...)
-	}
-	b, ps := takeBind(t.payload, c, t.hand.Role, t.isBound)
-	if len(ps) > 0 {
-		return t.countFailure(c, ps)
-	}
-	arm, warnings, ps := t.World.computeArm(t.hand.Topic, t.hand.Strictness, c)
-	if len(ps) > 0 {
-		return t.refuse(ps...)
-	}
-	t.hand.Bind, t.hand.Arm = &b, &arm
-	if err := t.writeStage(AtContext, "context"); err != nil {
-		return t.refuse(persistProblem(err))
-	}
-	t.stage = AtContext
-	return t.answerContext(c, warnings)
-}
-
-// repeatContext answers a BIND that was accepted before; a moved ARM is replaced.
-func (t *stageCall) repeatContext() Result {
 	c, arm, warnings, ps := t.readTerms()
 	if len(ps) > 0 {
 		return t.refuse(ps...)
 	}
-	moved := compareArms(*t.hand.Arm, arm, atBind)
-	if len(moved) == 0 {
-		return t.answerContext(c, warnings)
+	if t.stage == AtContext { // accepted before; an ARM that moved is replaced
+		moved := compareArms(*t.hand.Arm, arm, atBind)
+		if len(moved) == 0 {
+			return t.answerContext(c, warnings)
+		}
+		warnings = append(moved, warnings...)
+	} else {
+		b, ps := takeBind(t.payload, c, t.hand.Role, t.isBound)
+		if len(ps) > 0 {
+			return t.countFailure(c, ps)
+		}
+		t.hand.Bind = &b
 	}
 	t.hand.Arm = &arm
 	if err := t.writeStage(AtContext, "context"); err != nil {
 		return t.refuse(persistProblem(err))
 	}
-	return t.answerContext(c, append(moved, warnings...))
+	t.stage = AtContext
+	return t.answerContext(c, warnings)
 }
 
 // answerContext answers an accepted BIND with the ARM and the template of the proof.

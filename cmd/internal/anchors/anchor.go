@@ -273,13 +273,6 @@ func problemLines(ps []anchor.Problem) (lines string) {
 // armLines returns what the server found, a member a line, without an envelope that
 // could be taken for a template.
 func armLines(a anchor.Arm) string {
-	var names []string
-	for _, f := range a.Files[:min(10, len(a.Files))] {
-		names = append(names, f.XY+" "+f.Path)
-	}
-	if more := len(a.Files) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
-	}
 	lines := []string{
 		"ARM, as the server found it:",
 		"  phase " + cmp.Or(a.Phase, "-"),
@@ -288,8 +281,12 @@ func armLines(a anchor.Arm) string {
 		fmt.Sprintf("  focus %s (%s)", a.Focus, a.FocusSource),
 		fmt.Sprintf("  %d files changed", len(a.Files)),
 	}
-	for _, n := range names {
-		lines = append(lines, "    "+n)
+	for i, f := range a.Files {
+		if i == 10 {
+			lines = append(lines, fmt.Sprintf("    and %d more", len(a.Files)-i))
+			break
+		}
+		lines = append(lines, "    "+f.XY+" "+f.Path)
 	}
 	return strings.Join(append(lines, "  "+a.Hash), "\n")
 }
