@@ -101,7 +101,7 @@ func btoi(b bool) int {
 // gated shows how often the rules refuse what people did.
 func (p *page) gated() {
 	p.say("## The iron gate")
-	p.say("What [the rules about a change](reconcile/lint) say about the latest commits of public projects, without merges, as if an agent had proposed them: how many are refused, and of how many others something is told to the reviewer. Protected paths and the size of a change are left out. People made these commits, so most refusals are false. Only the *seen* projects were used to improve the rules.")
+	p.say("What [the rules about a change](reconcile/lint) say about the latest commits of public projects, without merges, as if an agent had proposed them: how many are refused, and of how many others something is told to the reviewer. Protected paths and the size of a change are left out. People made these commits, so a refusal may be false; how many are is counted by hand. Only the *seen* projects were used to improve the rules.")
 	if note := p.gate.Words["note"]; note != "" {
 		p.say("%s", note)
 	}
