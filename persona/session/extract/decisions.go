@@ -269,9 +269,9 @@ func (e evidence) findChoice() (about string, ok bool) {
 	return about, ok && (about != "" || !numbered && !away)
 }
 
-// elsewhere are the words of a short sentence that leaves what is decided to another, or to later.
+// elsewhere are the words of a short sentence that leaves what is decided to another or to later, or says that it was done.
 // byNumber is the end of one that names what is decided by its number alone.
-var elsewhere, byNumber = lazy(`(?i)\bto be (?:determined|decided|defined)\b|\bas (?:described|designed|proposed|outlined) above\b|\bthe (?:proposed|described|suggested) (?:solution|option|approach|design)\b`), lazy(`(?i)\boptions?:? ["“]?(?:[0-9]+|[a-d])["”.!,]*(?: because)?:?$`)
+var elsewhere, byNumber = lazy(`(?i)^(?:this (?:is|was) |already )?(?:implemented|merged)\b|\bto be (?:determined|decided|defined)\b|\bas (?:described|designed|proposed|outlined) above\b|\bthe (?:proposed|described|suggested) (?:solution|option|approach|design)\b`), lazy(`(?i)\boptions?:? ["“]?(?:[0-9]+|[a-d])["”.!,]*(?: because)?:?$`)
 
 // tellsChoice reports whether a sentence says that somebody chose.
 func tellsChoice(ws []string) bool {

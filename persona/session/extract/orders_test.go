@@ -140,6 +140,8 @@ func TestWhatOthersSay(t *testing.T) {
 		{"a paper", []string{"security/oar-whitepaper.md", rule, "policies/paper-v2/a.md", rule}, ""},
 		{"a record on paper", []string{"policies/paper-cards.md", rule}, "policy Oars (Club) | Members must never varnish oars. | line 5"},
 		{"a proposal before its decision", []string{"adr/1.md", adr("## Proposal\n\nWe will keep all cards on paper.\n\n## Decision\n\nWe will keep new cards on paper.\n")}, "decision Cards | We will keep new cards on paper. | line 13"},
+		{"who does what, including", []string{"a.md", "# Club\n\nResponsibilities of the shore lead including:\n\n- Keeping the shed clean and dry.\n- Telling the others what to do.\n"}, "role Shore lead |  | lines 3-6"},
+		{"what was done", []string{"adr/1.md", adr("## Decision\n\nImplemented and merged to the main branch.\n")}, ""},
 		{"what may be later", []string{"adr/1.md", adr("## Design\n\nCards are made of paper.\n\n## Future support\n\n### Ink\n\nLater we may choose to write all cards with ink.\n")}, ""},
 		{"what one writes for a name", []string{"a.md", "# Glossary\n\nPython\n: `now(utc).iso(true)` or the other one of these.\n"}, ""},
 		{"what one does not want", []string{"CONTRIBUTING.md", "# Club\n\n## A shed of your own\n\nIt is useful if you:\n\n- Keep many boats.\n- Don't want to use the shed.\n"}, ""},

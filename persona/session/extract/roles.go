@@ -10,7 +10,7 @@ import (
 func (s *section) readResponsible() []candidate {
 	var out []candidate
 	for i, b := range s.blocks[:max(0, len(s.blocks)-1)] {
-		if title, is := responsibilitiesOf(strings.TrimRight(b.run.text, " :*_")); is && b.kind == paragraph && leadsUp(b) && s.blocks[i+1].kind == bullets && canName(title, false) {
+		if title, is := responsibilitiesOf(strings.TrimSuffix(strings.TrimRight(b.run.text, " :*_"), " including")); is && b.kind == paragraph && leadsUp(b) && s.blocks[i+1].kind == bullets && canName(title, false) {
 			e := evidence{doc: s.doc, from: b.from, to: s.blocks[i+1].lastLine(), quote: []string{b.run.text}}
 			e.passage = s.passageBetween(e.from, e.to)
 			out = append(out, candidate{kind: role, title: capitalize(title), score: scoreRole, evidence: []evidence{e}})
