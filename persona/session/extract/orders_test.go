@@ -59,6 +59,8 @@ func TestSaidTwice(t *testing.T) {
 		head  = "Members who bring a machine must follow these rules of the club:\n\n- You must tell the desk which machine it is.\n- You must wash all boats that it has touched.\n- You must answer all questions about it.\n"
 		extra = "- You may only have one machine at a time.\n"
 	)
+	const ai = "Please do not use AI agents to modify this codebase. The rationale is that in order to earn its place as a tool, it must remain written by humans.\n\n" +
+		"Additionally, if machines did a part of the work, then humans would lose their understanding.\n\nExceptions are where machines only read.\n"
 	fig := "- **Bottle**: a keg that stands in the shed.\n"
 	for _, tt := range []struct {
 		name  string
@@ -68,6 +70,8 @@ func TestSaidTwice(t *testing.T) {
 	}{
 		{"with a sentence more that obliges to nothing", []string{"AGENTS.md", "# A\n\n## Project overview\n\nBoats float.\n\n" + head, "CONTRIBUTING.md", "# B\n\n## Machines\n\n" + head},
 			[]string{"policy Machines (B) CONTRIBUTING.md lines 5-9 AGENTS.md lines 7-11"}, false},
+		{"with a better heading in a guide", []string{"AGENTS.md", "# A\n\n## Project overview\n\nBoats float.\n\n" + ai, "docs/how-to/develop.md", "# B\n\n## Use of AI\n\n" + ai + "\n## Code\n\n```\na\n```\n"},
+			[]string{"policy Use of AI (B) docs/how-to/develop.md lines 5-9 AGENTS.md lines 7-11"}, false},
 		{"with a rule more", []string{"AGENTS.md", "# A\n\n## Machines\n\n" + head, "CONTRIBUTING.md", "# B\n\n## Machines\n\n" + head + extra},
 			[]string{"policy Machines (B) CONTRIBUTING.md lines 5-10 AGENTS.md lines 5-9"}, true},
 		{"a short rule", []string{"AGENTS.md", "# A\n\n## Oars\n\nYou must wash all oars.\n", "CONTRIBUTING.md", "# B\n\n## Keels\n\nYou must wash all oars.\n"},

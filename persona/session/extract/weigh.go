@@ -69,8 +69,9 @@ var signs = []sign{
 	{4, 0, func(t *traits) bool { return t.strongest >= 5 }},
 	{2, -3, func(t *traits) bool { return t.obliged > 1 }},
 	{3, 0, func(t *traits) bool {
-		return t.countBeginning("never don't don’t avoid no always only prefer keep be not") > 0 || t.says != nil && forbids().MatchString(t.says[0])
+		return t.countBeginning("never don't don’t avoid no always only prefer keep be not") > 0
 	}},
+	{5, 0, func(t *traits) bool { return t.says != nil && forbids().MatchString(t.says[0]) }},
 	{2, -2, func(t *traits) bool { return t.countBeginning("we") > 0 }},
 	{2, 1, func(t *traits) bool { return t.countBeginning("if when") > 0 }},
 	{-1, 3, func(t *traits) bool { return t.orders > t.duties }},
@@ -93,11 +94,8 @@ var signs = []sign{
 	}},
 }
 
-// forbids are the words of an opening that forbids something.
-var forbids = lazy(`(?i)^please (?:do not|don['’]t|never|avoid) `)
-
-// guides are the words of a lead to rules.
-var guides = lazy(`(?i)\b(?:these|the following|some|following) (?:\w+ )?(?:guidelines|rules|tips|conventions|best practices|principles|points|considerations)\b`)
+// forbids are the words of an opening that forbids something, and guides those of a lead to rules.
+var forbids, guides = lazy(`(?i)^please (?:do not|don['’]t|never|avoid) `), lazy(`(?i)\b(?:these|the following|some|following) (?:\w+ )?(?:guidelines|rules|tips|conventions|best practices|principles|points|considerations)\b`)
 
 // traits are what the signs of a section look at.
 type traits struct {
