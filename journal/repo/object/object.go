@@ -4,6 +4,7 @@ package object
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -75,3 +76,10 @@ func (o OID) Check() error {
 
 // BlobID returns the id of a blob.
 func BlobID(b []byte) OID { return OID(plumbing.ComputeHash(plumbing.BlobObject, b).String()) }
+
+// BlobIDFrom is BlobID of what r holds, which should be size bytes; n is how many it read.
+func BlobIDFrom(r io.Reader, size int64) (id OID, n int64, err error) {
+	h := plumbing.NewHasher(plumbing.BlobObject, size)
+	n, err = io.Copy(h, r)
+	return OID(h.Sum().String()), n, err
+}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/journal/repo/local"
 	"github.com/odd-cli/odd/journal/repo/object"
@@ -241,12 +239,11 @@ func (k *scratchScan) isSameBlob(root *os.Root, name string, st fs.FileInfo, oid
 		return false, nil
 	}
 	defer f.Close()
-	h := plumbing.NewHasher(plumbing.BlobObject, st.Size())
-	n, err := io.Copy(h, &stoppable{k.ctx, io.LimitReader(f, st.Size()+1)})
+	id, n, err := object.BlobIDFrom(&stoppable{k.ctx, io.LimitReader(f, st.Size()+1)}, st.Size())
 	if k.ctx.Err() != nil {
 		return false, context.Cause(k.ctx)
 	}
-	return err == nil && n == st.Size() && h.Sum().String() == string(oid), nil
+	return err == nil && n == st.Size() && id == oid, nil
 }
 
 // openFile opens the regular file that st describes. It does not block if a pipe has taken the file's place.
