@@ -239,6 +239,10 @@ func TestRemoteLockOfAKilledDrain(t *testing.T) {
 	if err := os.WriteFile(a.OddPath("drain.lock"), []byte(gone), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	if err := repotest.Must[func() error](t)(a.LockDrainFor("run-x"))(); err != nil {
+		t.Fatal(err)
+	}
+	repotest.Eq(t, "killed, once a drain ended that did not reach the remote", a.KilledDrains(), []string{"run-a", "run-b"})
 	unlock := repotest.Must[func() error](t)(a.LockDrainFor("run-c"))
 	if _, err := a.LockRemote(ctx, "origin", "acme", "run-c", time.Minute, agent.When); err != nil {
 		t.Error(err)
@@ -246,7 +250,7 @@ func TestRemoteLockOfAKilledDrain(t *testing.T) {
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	repotest.Eq(t, "killed, once a drain has ended", len(a.KilledDrains()), 0)
+	repotest.Eq(t, "killed, once a drain had the lock of the remote", len(a.KilledDrains()), 0)
 }
 
 func TestRemoteLockRace(t *testing.T) {

@@ -67,6 +67,7 @@ func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl t
 	if err := l.pushNext(ctx, lockBlob{Version: 1, Run: run, Clone: r.cloneID(), Expires: now.Add(ttl)}); err != nil {
 		return nil, err
 	}
+	r.ForgetKilled()
 	return l, nil
 }
 

@@ -272,14 +272,15 @@ func (p *plan) isEmergency() bool { return p.out.Row.Gate == gate.Emergency }
 
 // lockDrain keeps drains away while the gate's commit lands.
 func (p *plan) lockDrain(ctx context.Context) (release func(), err error) {
-	local, err := p.Repo.LockDrainFor("gate " + string(p.out.Row.Gate))
+	name := "gate " + string(p.out.Row.Gate)
+	local, err := p.Repo.LockDrainFor(name)
 	if err != nil {
 		return nil, drainRuns(err)
 	}
 	if p.Line.Remote == "" {
 		return func() { _ = local() }, nil
 	}
-	shared, err := p.Repo.LockRemote(ctx, p.Line.Remote, p.Config.Tenant, "gate", p.Config.TaskLease, p.Env.Now())
+	shared, err := p.Repo.LockRemote(ctx, p.Line.Remote, p.Config.Tenant, name, p.Config.TaskLease, p.Env.Now())
 	if err != nil {
 		_ = local()
 		return nil, drainRuns(err)

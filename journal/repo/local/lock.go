@@ -85,8 +85,8 @@ func (d *Dir) ShareWithGroup(name string) {
 // id. The kernel frees the lock when the process dies. The file stays: only the flock on it counts.
 func (d *Dir) LockDrain() (unlock func() error, err error) { return d.LockDrainFor("") }
 
-// LockDrainFor is LockDrain, and writes the run's id into the file for whoever finds it locked. Without a run, what
-// the file says of killed runs stays for the next.
+// LockDrainFor is LockDrain, and writes the run's id into the file for whoever finds it locked. What the file says of
+// killed runs stays there until ForgetKilled.
 func (d *Dir) LockDrainFor(run string) (unlock func() error, err error) {
 	f, err := d.TryLock("drain.lock")
 	if errors.Is(err, fs.ErrPermission) {
@@ -95,18 +95,39 @@ func (d *Dir) LockDrainFor(run string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	killed := "\n" + strings.Join(d.killedDrains(true), "\n")
-	if err := os.WriteFile(f.Path(), []byte(strings.TrimSpace(fmt.Sprintf("pid %d %s", os.Getpid(), run))+killed), 0o666); err != nil {
+	killed := d.killedDrains(true)
+	killed = killed[max(len(killed)-keptKilled, 0):]
+	if err := d.writeHolder(strings.TrimSpace(fmt.Sprintf("pid %d %s", os.Getpid(), run)), killed); err != nil {
 		f.Unlock()
 		return nil, err
 	}
 	return func() error {
-		if run != "" {
-			killed = ""
-		}
-		_ = os.WriteFile(f.Path(), []byte(killed), 0o666) // the process may live on without the lock
+		_, killed := d.readHolder()
+		_ = d.writeHolder("", killed) // the process may live on without the lock
 		return f.Unlock()
 	}, nil
+}
+
+// keptKilled is how many killed runs drain.lock names. A remote has the lock of one, the newest that reached it.
+const keptKilled = 8
+
+// readHolder returns the line of drain.lock about its holder, and the runs that were killed with it.
+func (d *Dir) readHolder() (holder string, killed []string) {
+	b, _ := os.ReadFile(d.OddPath("drain.lock"))
+	holder, rest, _ := strings.Cut(string(b), "\n")
+	return holder, strings.FieldsFunc(rest, func(c rune) bool { return c == '\n' })
+}
+
+func (d *Dir) writeHolder(holder string, killed []string) error {
+	return os.WriteFile(d.OddPath("drain.lock"), []byte(holder+"\n"+strings.Join(killed, "\n")), 0o666)
+}
+
+// ForgetKilled removes what drain.lock says of killed runs. Its caller holds the lock, and that of the remote. If the
+// file cannot be written, the names stay, which does no harm.
+func (d *Dir) ForgetKilled() {
+	if holder, killed := d.readHolder(); len(killed) > 0 {
+		_ = d.writeHolder(holder, nil)
+	}
 }
 
 // KilledDrains returns the runs that were killed while they held the drain lock, since one ended with it.
@@ -114,9 +135,7 @@ func (d *Dir) KilledDrains() []string { return d.killedDrains(false) }
 
 // killedDrains is KilledDrains; locked says that the caller holds the lock, so that who wrote the file is gone.
 func (d *Dir) killedDrains(locked bool) []string {
-	b, _ := os.ReadFile(d.OddPath("drain.lock"))
-	holder, killed, _ := strings.Cut(string(b), "\n")
-	runs := strings.FieldsFunc(killed, func(c rune) bool { return c == '\n' })
+	holder, runs := d.readHolder()
 	pid, run, _ := strings.Cut(strings.TrimPrefix(holder, "pid "), " ")
 	if run != "" && (locked || !ProcessExists(pid)) {
 		runs = append(runs, run)
@@ -184,7 +203,7 @@ func (d *Dir) TryLock(name string) (*flock.Flock, error) {
 	}
 	d.ShareWithGroup(f.Path())
 	if !got {
-		return nil, fmt.Errorf("%s: %w%s", f.Path(), ErrBusy, readHolder(f.Path()))
+		return nil, fmt.Errorf("%s: %w%s", f.Path(), ErrBusy, describeHolder(f.Path()))
 	}
 	return f, nil
 }
@@ -207,8 +226,8 @@ func (d *Dir) WaitLock(ctx context.Context, name string, patience time.Duration)
 	return f, nil
 }
 
-// readHolder returns " (pid 12 RUN)" from a lock file, "" if it holds no process id.
-func readHolder(path string) string {
+// describeHolder returns " (pid 12 RUN)" from a lock file, "" if it holds no process id.
+func describeHolder(path string) string {
 	b, err := os.ReadFile(path)
 	line, _, _ := strings.Cut(string(b), "\n")
 	pid, _, _ := strings.Cut(strings.TrimPrefix(line, "pid "), " ")
