@@ -93,7 +93,7 @@ func TestGuideShowsOnlyWhatFailed(t *testing.T) {
 		t.Errorf("guidance:\n%s", guidance)
 	}
 	_, ps = judged(proofOf("[RULE]⇌CTX:a.go[]→TRIGGER[x]", "[POLICY]⇌CTX:b.go[]→TRIGGER[y]"), Default)
-	guidance, template = given(AtContext).guide(editor(), ps)
+	_, template = given(AtContext).guide(editor(), ps)
 	if strings.Contains(template, "COMMIT") || !strings.Contains(template, "TENSIONS") {
 		t.Errorf("template:\n%s", template)
 	}
