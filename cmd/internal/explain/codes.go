@@ -67,7 +67,8 @@ func anchorCodes() []Code {
 func findingCodes() []Code {
 	var out []Code
 	for _, r := range slices.Concat(okf.Codes(), contract.Codes(), canon.Rules()) {
-		out = append(out, Code{Code: r.Name, Kind: "finding of odd check", Means: Sentence(fmt.Sprintf("%s (%s)", r.About, r.Severity))})
+		out = append(out, Code{Code: r.Name, Kind: "finding of odd check", Means: Sentence(fmt.Sprintf("%s (%s)", r.About, r.Severity)),
+			Fix: "`odd check` prints the file, the line and how to mend it."})
 	}
 	return out
 }
