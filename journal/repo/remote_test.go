@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -251,6 +252,30 @@ func TestRemoteLockOfAKilledDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	repotest.Eq(t, "killed, once a drain had the lock of the remote", len(a.KilledDrains()), 0)
+}
+
+// A gate has no id of its own, so two clones name it alike.
+func TestRemoteLockOfAGate(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b, _, _ := clones(t)
+	l := repotest.Must[*RemoteLock](t)(a.LockRemote(ctx, "origin", "acme", "gate framing", time.Minute, agent.When))
+	for _, r := range []*Repo{a, b} {
+		if err := errors.Join(r.MakeOddDir(), os.WriteFile(r.OddPath("drain.lock"), []byte("pid 4194999 gate framing\n"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.LockRemote(ctx, "origin", "acme", "gate framing", time.Minute, agent.When); !errors.Is(err, ErrBusy) {
+		t.Errorf("a clone took the lock of another's gate: %v", err)
+	}
+	m := repotest.Must[*RemoteLock](t)(a.LockRemote(ctx, "origin", "acme", "gate framing", time.Minute, agent.When))
+	if err := a.CheckLock(l.at, m.at, agent.When); err != nil {
+		t.Errorf("a gate may not renew its lock: %v", err)
+	}
+	theirs, _ := json.Marshal(lockBlob{Version: 1, Run: "gate framing", Clone: "another", Expires: agent.When.Add(time.Minute)})
+	if err := a.CheckLock(m.at, repotest.Must[OID](t)(a.WriteBlob(theirs)), agent.When); err == nil {
+		t.Error("a push may take the lock of another clone's gate")
+	}
 }
 
 func TestRemoteLockRace(t *testing.T) {

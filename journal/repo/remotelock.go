@@ -130,7 +130,7 @@ func (l *RemoteLock) readHolder(ctx context.Context, at OID) (lockBlob, error) {
 }
 
 // CheckLock says why a push may not move a lock's ref from one blob to another ("" is none). Only the run that
-// holds a lock may overwrite it before it expires. A push that deletes it is allowed, because that is how a
+// holds a lock may overwrite it before it expires; gates of two clones have one name. A push that deletes it is allowed, because that is how a
 // run releases its lock.
 func (r *Repo) CheckLock(old, next OID, now time.Time) error {
 	if next == "" {
@@ -141,7 +141,7 @@ func (r *Repo) CheckLock(old, next OID, now time.Time) error {
 		return err
 	}
 	held, err := r.readLock(old)
-	if err == nil && held.Run != to.Run && now.Before(held.Expires) {
+	if err == nil && (held.Run != to.Run || held.Clone != to.Clone) && now.Before(held.Expires) {
 		return fmt.Errorf("%s has the drain lock until %s; wait, or if it was killed, push a deletion of the ref", held.Run, held.Expires.UTC().Format(time.RFC3339))
 	}
 	return nil // a blob that is not a lock may be overwritten
