@@ -19,6 +19,11 @@
 // [Load] reads a bundle from an fs.FS into a [Graph]. [Check] reports what is wrong in it,
 // [Edit] changes one key and keeps every other byte, and [Graph.Search] ranks atoms.
 // Nothing in this package touches git, the clock or the network.
+//
+// The package is large because a bundle of a hundred thousand files must load in about the
+// time that reading them takes: it scans front matter in place and keeps rows, links and
+// words in caches. Graph has more than forty methods because each question to it may be
+// answered from those rows or from the files that changed since.
 package okf
 
 import (

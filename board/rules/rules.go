@@ -10,8 +10,9 @@
 // implements History.
 //
 // Two things are not as a Go reader may expect. A check is a method of a judge and adds its findings there: the helpers
-// below it return only why something is wrong, and their caller knows the file and line. And no check sees an error of
-// reading: a missing or damaged object ends the whole check; see Objects.
+// below it return only why something is wrong, and their caller knows the file and line; so the
+// judge has more methods than any other type here. And no check sees an error of reading: a missing or damaged object
+// ends the whole check; see Objects.
 //
 // # Words
 //

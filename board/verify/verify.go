@@ -2,7 +2,8 @@
 //
 // Check reads the commits of a range once, parents before children, and judges what each commit introduces. A merge
 // introduces only what differs from all its parents, because what came from a parent is judged at its own commit. The
-// type history answers what a rule asks beyond that. It knows nothing of a drain.
+// type history answers what a rule asks beyond that. It knows nothing of a drain. It is one large type because every
+// answer is noted with the verdict that depends on it, so that a verdict can be kept.
 //
 // Check judges one range, CheckScope also says where refs are about to be, as in a hook. A Checker does the same for
 // several ranges that share commits. A Landing judges only the commits that odd is about to land.
