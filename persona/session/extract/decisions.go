@@ -2,11 +2,9 @@ package extract
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // numbered is what an index puts in front of a decision's title: "ADR 012: ", "12. ".
@@ -104,28 +102,48 @@ func (d *document) readStatus() string {
 // of fields or of a table.
 var statusField, rstStatus = lazy(`(?i)(?:^|\s)status: *(\S.*)$`), lazy(`(?mi)^(?::status:|status {2,}|\s*\* - status\n +-|\| *` + "`?status`?" + ` *\|) *(\S.*?) *\|?\r?$`)
 
-// readDecision reads the decision of a document that records one. One that was given up or refused is
-// none; one that is not accepted yet has its status in the title.
+// readDecision reads the decision of a document that records one. One that was given up or refused, and one
+// that is no more than a stop-gap or a list of work, is none; one that is not accepted yet has its status in the title.
 func (s *section) readDecision() []candidate {
-	d := s.doc
-	if !s.isFirst() || !d.decides {
+	if !s.isFirst() || !s.doc.decides || s.doc.isRefused() {
 		return nil
 	}
-	state := words(d.readStatus())
-	for i, w := range state {
-		if state[i] = strings.TrimRight(w, ".,;!"); in(refused, state[i]) || state[i] == "longer" {
-			return nil
-		}
+	return slices.DeleteFunc(s.readDecided(), func(c candidate) bool { return c.evidence[0].isPassing() })
+}
+
+// states are the words of the status of d.
+func (d *document) states() []string {
+	ws := words(d.readStatus())
+	for i, w := range ws {
+		ws[i] = strings.TrimRight(w, ".,;!")
 	}
-	title, proposed, score := d.title, "", scoreDecision
+	return ws
+}
+
+func (d *document) isRefused() bool {
+	return slices.ContainsFunc(d.states(), func(w string) bool { return in(refused+" longer", w) })
+}
+
+// pending is the status of a decision that is not accepted yet, in brackets; "" for one that is, or has no status.
+func (d *document) pending() string {
+	state := d.states()
+	if len(state) == 0 || slices.ContainsFunc(state, func(w string) bool {
+		return in("accepted approved adopted implemented agreed done final active decided", w)
+	}) {
+		return ""
+	}
+	return " (" + clip(strings.Join(state[:min(len(state), 3)], " "), 30) + ")" // merged as it is, and nobody came back to say accepted
+}
+
+// readDecided reads what s and the sections behind it decide.
+func (s *section) readDecided() []candidate {
+	d := s.doc
+	title, proposed, score := d.title, d.pending(), scoreDecision
 	if title == "" {
 		title = strings.NewReplacer("-", " ", "_", " ").Replace(strings.TrimLeft(d.stem(), "0123456789-_ "))
 	}
 	title = strings.TrimSpace(numbered().ReplaceAllString(title, ""))
-	if len(state) > 0 && !slices.ContainsFunc(state, func(w string) bool {
-		return in("accepted approved adopted implemented agreed done final active decided", w)
-	}) {
-		proposed = " (" + clip(strings.Join(state[:min(len(state), 3)], " "), 30) + ")" // merged as it is, and nobody came back to say accepted
+	if proposed != "" {
 		score -= 8
 	}
 	c := candidate{kind: decision, title: capitalize(title) + proposed, score: score}
@@ -187,34 +205,6 @@ func (d *document) readLabelledDecisions() []candidate {
 
 // refused are the states of a decision that does not hold.
 const refused = "superseded superceded deprecated withdrawn abandoned obsolete replaced cancelled canceled rejected declined archived reverted"
-
-// withoutOverturned takes out the decisions for what a later record of their folder removes or replaces by name: by
-// their title or, where only a name is spelt so, by what they say. The second result is what it took out.
-func withoutOverturned(cs []candidate) (kept []candidate, gone []skip) {
-	for _, c := range cs {
-		p := c.evidence[0].doc.path
-		at := slices.IndexFunc(cs, func(o candidate) bool {
-			m, later := removes().FindStringSubmatch(o.title), o.evidence[0].doc.path
-			if m == nil || o.kind != decision || c.kind != decision || path.Dir(p) != path.Dir(later) || orderOf(p) >= orderOf(later) {
-				return false
-			}
-			said := c.title
-			if strings.ContainsFunc(m[1][1:], unicode.IsUpper) {
-				said += " " + strings.Join(c.evidence[0].quote, " ")
-			}
-			return slices.ContainsFunc(words(said), func(w string) bool { return strings.EqualFold(w, m[1]) })
-		})
-		if at < 0 {
-			kept = append(kept, c)
-		} else {
-			gone = append(gone, skip{path: fmt.Sprintf("%s:%d", p, c.evidence[0].from), why: cs[at].evidence[0].doc.path + " is later"})
-		}
-	}
-	return kept, gone
-}
-
-// removes is a title that says of one thing that it goes.
-var removes = lazy(`^(?i:remove|drop|retire|decommission|stop using|do not use|no longer use|replace|(?:migrate|move|switch)(?: away)? from) ([\w.-]+)(?: ;|[,;:]| (?i:with|by|in|to|and|for|from)\b|$)`)
 
 // superseded are the words of a record that says which other one holds now.
 var superseded = lazy(`(?i)\b(?:superseded|replaced) by\b`)

@@ -11,8 +11,9 @@
 //     list, instructions or commands; a noun only above steps or commands; Diagnosis, Mitigation and
 //     the like of a runbook; in a charter, what people do in turn. A section that obliges as often as
 //     it instructs is neither a policy nor a process, and a finding counts it
-//   - decisions: the section of an ADR that states the decision; not one that was given up or refused, or whose
-//     subject a later record of the folder removes by name; one that is only proposed says so in its title and stands
+//   - decisions: the section of an ADR that states the decision; not one that was given up or refused, that a
+//     later record of the folder removes by name, decides again or says it replaces, that is a stop-gap or a list of work,
+//     or that names what the program's tree no longer has; one that is only proposed says so in its title and stands
 //     behind
 //   - roles: tables, lists and sub-headings of a section about roles, and an office that a heading
 //     names, where the text says what its holders are or do; "The X is responsible for …", first in
@@ -179,9 +180,10 @@ func emitAtoms(docs []*document, skips []skip, r session.Request) (session.Emiss
 	skips = append(skips, copies...)
 	all, older := keepLatest(all)
 	all, overturned := withoutOverturned(all)
+	all, stale := withoutGone(r.Files, all)
 	cs, clashes := mergeCandidates(all)
 	rankCandidates(cs, r.Now.UTC().Format("2006"))
-	t := tally{docs: docs, skips: skips, older: append(older, overturned...), clashes: clashes, kinds: map[string]int{}}
+	t := tally{docs: docs, skips: skips, older: append(older, overturned...), doubted: stale, clashes: clashes, kinds: map[string]int{}}
 	there := newBundle(r.Graph, cs)
 	var kept, declined []chosen
 	d := newDirectory(r.Graph, cs)

@@ -423,7 +423,7 @@ func union(a, b []string) []string {
 var worthOf = map[string]int{term: -8, role: -1, system: -12, artifact: -14}
 
 // rankCandidates orders candidates, the plainest first: by score, a point more for every further
-// document that says it, at most five, and less for a document that is put away. A document
+// document that says it, at most five, and less for a document that is put away and for an old decision. A document
 // and a kind that has many loses some with each, so that the first ones tell of the whole.
 func rankCandidates(cs []candidate, thisYear string) {
 	worth := make(map[string]int, len(cs))
@@ -439,7 +439,7 @@ func rankCandidates(cs []candidate, thisYear string) {
 			docs[e.doc] = true
 		}
 		cs[i].score -= c.evidence[0].doc.shelfPenalty(thisYear)
-		worth[name(c)] = 12 * (cs[i].score + worthOf[c.kind] + min(len(docs)-1, 5))
+		worth[name(c)] = 12*(cs[i].score+worthOf[c.kind]+min(len(docs)-1, 5)) - 4*c.evidence[0].doc.age(thisYear)
 	}
 	sort()
 	kinds, docs := map[string]int{}, map[*document]int{}

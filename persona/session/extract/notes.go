@@ -70,7 +70,7 @@ func (t *tally) writeNotes() []session.Note {
 		out = append(out, openNote(countNoun(n, "section")+" left out, not plainly a rule or a procedure: "+listSome(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+strings.Join(pathsOf(torn), ", ")+"."))
 	}
 	if n := len(t.older); n > 0 {
-		out = append(out, openNote(countNoun(n, "candidate")+" left out for a later year, version or decision: "+listSome(pathsOf(t.older), maxTold), "Files whose names differ by a year or a version say these under one heading, and the last holds; or a later decision removes what these are about: "+strings.Join(listReasons(t.older), ", ")+"."))
+		out = append(out, openNote(countNoun(n, "candidate")+" left out for a later year, version or decision: "+listSome(pathsOf(t.older), maxTold), "Files whose names differ by a year or a version say these under one heading, and the last holds; or a later decision overturns these: "+strings.Join(listReasons(t.older), ", ")+"."))
 	}
 	if n := len(t.gone); n > 0 {
 		out = append(out, openNote(countNoun(n, "atom")+" orphaned, proposed as deprecated: "+listSome(pathsOf(t.gone), maxTold),

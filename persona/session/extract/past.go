@@ -3,6 +3,7 @@ package extract
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -153,13 +154,31 @@ func (d *document) isGuide() bool {
 var date = lazy(`(?:^|[^0-9])(?:19|20)[0-9]{2}(?:-[01][0-9]-|_[01][0-9]_|\.[01][0-9]\.|[01][0-9])[0-3][0-9](?:[^0-9]|$)`)
 
 // shelfPenalty returns how much less a document counts that is kept and not lived by: that is old, of a
-// year before this one, notes, an example.
+// year before this one, notes, an example. A decision is of a date and holds.
 func (d *document) shelfPenalty(thisYear string) int {
 	n := 0
 	for _, part := range d.pathWords() {
-		if century().MatchString(part) && part < thisYear || in("old deprecated legacy faq faqs components notes example sample", part) {
+		if !d.decides && century().MatchString(part) && part < thisYear || in("old deprecated legacy faq faqs components notes example sample", part) {
 			n += 10
 		}
 	}
 	return min(n, 30)
 }
+
+// age is how many years ago d, a record of a decision, was made, up to maxAge: 0 where it has no date at its top or
+// in its name.
+func (d *document) age(thisYear string) int {
+	at := yearOf().FindStringSubmatch(d.path + " " + string(d.raw[:min(len(d.raw), 300)]))
+	if !d.decides || at == nil {
+		return 0
+	}
+	made, _ := strconv.Atoi(at[1])
+	now, _ := strconv.Atoi(thisYear)
+	return min(max(now-made, 0), maxAge)
+}
+
+// maxAge is the age from which a decision is as likely overtaken as any older one, in years.
+const maxAge = 6
+
+// yearOf is a year within a date or alone.
+var yearOf = lazy(`(?:^|[^0-9])((?:19|20)[0-9]{2})(?:[^0-9]|$)`)

@@ -517,6 +517,28 @@ func TestThisYearsFilesCount(t *testing.T) {
 	}
 }
 
+// TestAgeOfADecision: an old decision is no weaker than one without a date, and the newest comes first, by the date at its
+// top or in its name.
+func TestAgeOfADecision(t *testing.T) {
+	t.Parallel()
+	adr := func(title, date string) string {
+		return "# " + title + "\n\n" + date + "\n\n## Decision\n\nWe will keep float plans on paper.\n"
+	}
+	r := request("adr/2021-01-02-a.md", adr("Cards", ""), "adr/2.md", adr("Lamps", "Date: 2025-01-02"), "adr/3.md", adr("Oars", ""), "adr/4.md", adr("Keels", "Date: 2019-01-02"))
+	r.MaxAtoms = 4
+	got := ""
+	for _, a := range drive(t, r).Atoms {
+		got += a.Atom.Title + " "
+	}
+	if got != "Oars Lamps Cards Keels " {
+		t.Errorf("got %s", got)
+	}
+	d, err := readFile(file{"adr/2021-01-02-a.md", []byte(adr("Cards", ""))})
+	if err != nil || d.shelfPenalty("2026") != 0 {
+		t.Errorf("an old decision: %v, %d", err, d.shelfPenalty("2026"))
+	}
+}
+
 // TestOneIdForTwoTitles: two titles that differ in the middle alone are two rules; of two terms whose id would be one,
 // the first is taken and both places are told.
 func TestOneIdForTwoTitles(t *testing.T) {

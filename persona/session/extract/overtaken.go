@@ -1,0 +1,188 @@
+package extract
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// withoutOverturned takes out the decisions that a later record of their folder overturns. The second result is
+// what it took out.
+func withoutOverturned(cs []candidate) (kept []candidate, gone []skip) {
+	for _, c := range cs {
+		p := c.evidence[0].doc.path
+		at := slices.IndexFunc(cs, func(o candidate) bool {
+			later := o.evidence[0].doc.path
+			return o.kind == decision && c.kind == decision && path.Dir(p) == path.Dir(later) && digits().MatchString(path.Base(p)) && digits().MatchString(path.Base(later)) && orderOf(p) < orderOf(later) && o.overturns(c)
+		})
+		if at < 0 {
+			kept = append(kept, c)
+		} else {
+			gone = append(gone, skip{path: fmt.Sprintf("%s:%d", p, c.evidence[0].from), why: cs[at].evidence[0].doc.path + " is later"})
+		}
+	}
+	return kept, gone
+}
+
+// overturns reports whether a later decision leaves nothing of c: it removes or replaces by name what c is about, by
+// its title or, where only a name is spelt so, by what it says; it decides the same again; or it says that it replaces c.
+func (o candidate) overturns(c candidate) bool {
+	d := o.evidence[0].doc
+	if d.pending() != "" {
+		return false
+	}
+	if m := removes().FindStringSubmatch(o.title); m != nil {
+		said := c.title
+		if strings.ContainsFunc(m[1][1:], unicode.IsUpper) {
+			said += " " + strings.Join(c.evidence[0].quote, " ")
+		}
+		if slices.ContainsFunc(words(said), func(w string) bool { return strings.EqualFold(w, m[1]) }) {
+			return true
+		}
+	}
+	if d != c.evidence[0].doc && slices.Equal(stageless(o.title), stageless(c.title)) {
+		return true
+	}
+	return slices.ContainsFunc(d.sections, func(s *section) bool {
+		return slices.ContainsFunc(s.blocks, func(b block) bool {
+			return slices.ContainsFunc(b.listTexts(), func(t item) bool {
+				return replaces().MatchString(t.run.text) && slices.ContainsFunc(t.run.spans, func(sp span) bool {
+					file, _, _ := strings.Cut(path.Base(sp.to), "#")
+					return sp.kind == link && file == path.Base(c.evidence[0].doc.path)
+				})
+			})
+		})
+	})
+}
+
+// stageless are the words of a title without those that say how far it is.
+func stageless(title string) []string {
+	return slices.DeleteFunc(words(title), func(w string) bool {
+		return in("planned plan planning proposed completed complete final initial revised updated the a an", w)
+	})
+}
+
+// removes is a title that says of one thing that it goes, and replaces are the words about a record that does.
+var (
+	removes  = lazy(`^(?i:remove|drop|retire|decommission|stop using|do not use|no longer use|replace|(?:migrate|move|switch)(?: away)? from) ([\w.-]+)(?: ;|[,;:]| (?i:with|by|in|to|and|for|from)\b|$)`)
+	replaces = lazy(`(?i)^(?:this (?:\S+ )?)?(?:supersedes|replaces|reverses|overturns)\b|\bsince (?:that|this) decision\b|\b(?:that|this) decision no longer\b`)
+)
+
+// isPassing reports whether a decision holds for a while, or says what is to be built, as a list of work does, and
+// neither why nor what else comes of it.
+func (e evidence) isPassing() bool {
+	ts := e.texts()
+	return slices.ContainsFunc(ts, func(t item) bool { return forAWhile().MatchString(t.run.text) }) ||
+		len(ts) > 2 && 4*count(ts, func(t item) bool { return isWork(words(t.run.text)) }) >= 3*len(ts)
+}
+
+// forAWhile are the words of who has not decided yet.
+var forAWhile = lazy(`(?i)\bfor the (?:time being|moment)\b|\bpresumably\b|\bas (?:a|an) (?:stop-?gap|interim|temporary)\b`)
+
+// isWork reports whether a text gives an order to build something.
+func isWork(ws []string) bool {
+	return len(ws) > 1 && in("add build create design develop implement investigate make refactor rewrite write", ws[0])
+}
+
+// leftBy are the tools that a tree which uses them shows by a file or a folder, whose name begins so.
+var leftBy = map[string]string{
+	"appveyor": "appveyor.y", "bower": "bower.json", "circleci": ".circleci", "cypress": "cypress", "grunt": "gruntfile", "gulp": "gulpfile",
+	"lerna": "lerna.json", "pipenv": "pipfile", "pnpm": "pnpm-", "poetry": "poetry.lock", "storybook": ".storybook",
+	"travis": ".travis.y", "tslint": "tslint.json", "vagrant": "vagrantfile", "yarn": "yarn.lock",
+}
+
+// usesTool is a sentence by which somebody uses one of them.
+var usesTool = lazy(`(?i)(\bnot |\bstop |\blonger |\bof |\bthan )?(?:\b(?:use|using|adopt|adopting|choose|chose|(?:switch|move|migrate) to) (?:the )?(` + tools() + `)\b|\b(` + tools() + `) (?:will be|is) used\b)`)
+
+func tools() string {
+	var names []string
+	for name := range leftBy {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, "|")
+}
+
+// tree is what the files of a repository are called, in lower case, and how many are of a program and documents.
+type tree struct {
+	names           map[string]bool
+	programs, texts int
+}
+
+// maxNames bounds the files that a tree is looked at for.
+const maxNames = 100_000
+
+func readTree(files fs.FS) tree {
+	t := tree{names: map[string]bool{}}
+	_ = fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || len(t.names) > maxNames {
+			return fs.SkipAll
+		}
+		t.names[strings.ToLower(d.Name())] = true
+		switch {
+		case d.IsDir():
+		case isReadable(p):
+			t.texts++
+		case in(".c .cc .cpp .cs .ex .go .hs .java .js .jsx .kt .php .py .rb .rs .scala .swift .ts .tsx .vue", path.Ext(p)):
+			t.programs++
+		}
+		return nil
+	})
+	return t
+}
+
+// withoutGone takes out the decisions about what the tree no longer has: a file that they link to, or what a tool
+// that they choose always leaves. Only a tree of a program tells that. The second result is what it took out, and why.
+func withoutGone(files fs.FS, cs []candidate) (kept []candidate, gone []skip) {
+	if !slices.ContainsFunc(cs, func(c candidate) bool { return c.kind == decision }) {
+		return cs, nil
+	}
+	t := readTree(files)
+	if t.programs <= t.texts || len(t.names) > maxNames {
+		return cs, nil
+	}
+	for _, c := range cs {
+		if what := c.namesGone(files, t); c.kind == decision && what != "" {
+			gone = append(gone, skip{path: c.title, why: what + " is not in the repository any more"})
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	return kept, gone
+}
+
+// namesGone is the file or tool of a decision that t no longer has, "" for none.
+func (c candidate) namesGone(files fs.FS, t tree) string {
+	for _, x := range c.evidence[0].texts() {
+		for _, sp := range x.run.spans {
+			to, _, _ := strings.Cut(sp.to, "#")
+			p := path.Join(path.Dir(c.evidence[0].doc.path), to)
+			if sp.kind != link || strings.Contains(to, ":") || strings.HasPrefix(to, "/") || !fs.ValidPath(p) || !isFilename(path.Base(p)) || isReadable(p) {
+				continue
+			}
+			if _, err := fs.Stat(files, p); err != nil {
+				return p
+			}
+		}
+		for _, m := range usesTool().FindAllStringSubmatch(x.run.text, -1) {
+			tool := m[2] + m[3]
+			if m[1] == "" && !t.has(leftBy[strings.ToLower(tool)]) {
+				return tool
+			}
+		}
+	}
+	return ""
+}
+
+// has reports whether a name in t begins so.
+func (t tree) has(prefix string) bool {
+	for name := range t.names {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
