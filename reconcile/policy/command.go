@@ -72,22 +72,22 @@ func (v CommandVerdict) ReadOnly() bool {
 // Reads are for people and for the rule that no credential file is read; a
 // program may read more than its words name.
 func JudgeCommand(line string, p CommandPolicy) CommandVerdict {
-	w := newWalker(p)
-	w.judgeLine(line, w.startDirs(), input{})
-	return w.verdict()
+	s := newShell(p)
+	s.judgeLine(line, p.startDirs(), input{})
+	return s.verdict()
 }
 
 // JudgeArgv judges a command that is run without a shell.
 func JudgeArgv(argv []string, p CommandPolicy) CommandVerdict {
-	w := newWalker(p)
-	c := call{dirs: w.startDirs()}
-	for _, a := range argv {
-		c.argv = append(c.argv, word{text: a, known: true, lead: a})
-	}
+	s := newShell(p)
 	if len(argv) > 0 {
-		w.judgeCall(c)
+		c := call{dirs: p.startDirs()}
+		for _, a := range argv {
+			c.argv = append(c.argv, knownWord(a))
+		}
+		s.run(c)
 	}
-	return w.verdict()
+	return s.verdict()
 }
 
 // maxCommand is the longest command line that is read, in bytes: what a program
@@ -146,81 +146,72 @@ const (
 	maxListed  = 20000 // files met while looking into folders
 )
 
-// walker gathers a verdict on its way through a command's trees.
-type walker struct {
-	p        CommandPolicy
+// record gathers the verdict of one command.
+type record struct {
+	policy   CommandPolicy
 	v        CommandVerdict
-	funcs    map[string]dirs // functions of the line, with where they were made
 	seen     map[string]bool // findings and reasons given
-	sums     map[string]bool // variables that arithmetic computes
-	set      map[string]bool // variables the line sets, and whether it tells to what
-	gitIn    []string        // folders below the top that git works in
-	depth    int             // of shells
-	inside   int             // of programs
-	listed   int
-	pending  []string        // why the program being judged is unknown
 	listable map[string]bool // reasons that go away where a person lists the program
-	steered  bool            // the line sets a variable that a program may obey
-	said     string          // all that was read as a line
-	fills    *call           // the first program of unknown effect with a word that the line fills in
-}
-
-func newWalker(p CommandPolicy) *walker {
-	return &walker{p: p, funcs: map[string]dirs{}, seen: map[string]bool{}, sums: map[string]bool{}, set: map[string]bool{}, listable: map[string]bool{}}
-}
-
-func (w *walker) verdict() CommandVerdict {
-	w.judgeArithmetic()
-	w.gitMade()
-	if w.fills != nil {
-		for _, a := range splitNames(w.said) {
-			w.refuseGoverning(*w.fills, a)
-		}
-	}
-	slices.Sort(w.v.Reads)
-	slices.Sort(w.v.Writes)
-	slices.Sort(w.v.Stages)
-	w.v.Reads, w.v.Writes = slices.Compact(w.v.Reads), slices.Compact(w.v.Writes)
-	w.v.Unknown = len(w.v.Reasons) > 0
-	w.v.Listable = w.v.Unknown && !slices.ContainsFunc(w.v.Reasons, func(reason string) bool { return !w.listable[reason] })
-	return w.v
+	listed   int             // files met while looking into folders
 }
 
 // noteUnknown notes why the write set cannot be told.
-func (w *walker) noteUnknown(format string, args ...any) {
+func (r *record) noteUnknown(format string, args ...any) {
 	reason := fmt.Sprintf(format, args...)
-	if !w.seen[reason] {
-		w.seen[reason] = true
-		w.v.Reasons = append(w.v.Reasons, reason)
+	if !r.seen[reason] {
+		r.seen[reason] = true
+		r.v.Reasons = append(r.v.Reasons, reason)
 	}
 }
 
-func (w *walker) addBySyntax(s Severity, code, text, fix string) {
-	w.addFinding(Finding{Code: code, Severity: s, How: BySyntax, Text: text, Fix: fix})
+func (r *record) addSoft(code, text, fix string) {
+	r.addFinding(Finding{Code: code, Severity: Soft, How: BySyntax, Text: text, Fix: fix})
+}
+func (r *record) addHard(code, text, fix string) {
+	r.addFinding(Finding{Code: code, Severity: Hard, How: BySyntax, Text: text, Fix: fix})
 }
 
-func (w *walker) addHard(code, text, fix string) { w.addBySyntax(Hard, code, text, fix) }
-
-func (w *walker) addFinding(f Finding) {
-	if key := f.Code + "\x00" + f.Path + "\x00" + f.Text; !w.seen[key] {
-		w.seen[key] = true
-		w.v.Findings = append(w.v.Findings, f)
+func (r *record) addFinding(f Finding) {
+	if key := f.Code + "\x00" + f.Path + "\x00" + f.Text; !r.seen[key] {
+		r.seen[key] = true
+		r.v.Findings = append(r.v.Findings, f)
 	}
 }
 
-// judgeLine judges text that a shell would read.
-func (w *walker) judgeLine(text string, in dirs, from input) {
-	if w.depth++; w.depth > maxNesting {
-		w.addHard("command_too_deep", fmt.Sprintf("the command nests more than %d shells", maxNesting), "write the command itself")
-		return
+// addProtected adds what forbids writing a path, and reports whether anything does.
+func (r *record) addProtected(p string) bool {
+	found := CheckProtected(p, r.policy.Protect)
+	for _, f := range found {
+		r.addFinding(f)
 	}
-	defer func() { w.depth-- }()
-	w.said += "\n" + text
-	f, err := parse(text)
+	return len(found) > 0
+}
+
+// protectBelow refuses what is protected in a folder that is written as a whole.
+func (r *record) protectBelow(dir string) {
+	err := fs.WalkDir(r.policy.Files, dir, func(p string, d fs.DirEntry, err error) error {
+		switch r.listed++; {
+		case r.listed > maxListed:
+			return fmt.Errorf("the written folders hold more than %d files", maxListed)
+		case err != nil:
+			r.noteUnknown("%s: %v", p, err)
+		case p != dir && r.addProtected(p) && d.IsDir():
+			return fs.SkipDir
+		}
+		return nil
+	})
 	if err != nil {
-		w.addHard("command_unparsed", "the command is not valid bash: "+err.Error(), "write a valid command")
-		w.noteUnknown("the command does not parse")
-		return
+		r.noteUnknown("%s: %v", dir, err)
 	}
-	w.judgeList(f.Stmts, in, from)
+}
+
+// close ends the judgement: nothing that was noted stands twice.
+func (r *record) close() CommandVerdict {
+	for _, list := range []*[]string{&r.v.Reads, &r.v.Writes, &r.v.Stages} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	r.v.Unknown = len(r.v.Reasons) > 0
+	r.v.Listable = r.v.Unknown && !slices.ContainsFunc(r.v.Reasons, func(reason string) bool { return !r.listable[reason] })
+	return r.v
 }

@@ -59,32 +59,32 @@ var inline = map[string][]string{
 	"powershell": {"c", "command", "encodedcommand", "ec", "enc"}, "pwsh": {"c", "command", "encodedcommand", "ec", "enc"}, "gdb": {"ex", "x"}, "vim": {"c"}, "vi": {"c"}, "nvim": {"c"}, "ex": {"c"}, "ed": {}, "emacs": {"eval"},
 }
 
-// checkDenyTable adds the rows of the deny table that a call trips.
-func (w *walker) checkDenyTable(c call) {
-	name := denyTableName(c.name())
-	p := c.options("")
+// checkDenyTable adds the rows of the deny table that a program trips.
+func checkDenyTable(p *program) {
+	name := denyTableName(p.name())
+	o := p.options("")
 	for _, d := range denials {
 		if !isListed(d.programs, name) {
 			continue
 		}
 		if d.words == "" {
-			w.addHard(d.code, fmt.Sprintf("%s %s", name, d.why), d.fix)
+			p.addHard(d.code, name+" "+d.why, d.fix)
 			continue
 		}
-		for _, o := range verbOperands(c, p) {
-			if word := strings.ToLower(o.text); slices.Contains(strings.Fields(d.words), word) {
-				w.addHard(d.code, fmt.Sprintf("%s %s %s", name, word, d.why), d.fix)
+		for _, n := range verbOperands(p.call, o) {
+			if verb := strings.ToLower(n.text); slices.Contains(strings.Fields(d.words), verb) {
+				p.addHard(d.code, fmt.Sprintf("%s %s %s", name, verb, d.why), d.fix)
 				break
 			}
 		}
 	}
 	switch {
 	case name == "odd":
-		w.humanAct(c, p)
-	case (name == "gpg" || name == "gpg2") && p.has("s", "b", "sign", "clear-sign", "clearsign", "detach-sign"):
-		w.addHard("command_human_act", name+" signs in the name of a person", "leave it to a person")
+		humanAct(p, p.call)
+	case (name == "gpg" || name == "gpg2") && o.has("s", "b", "sign", "clear-sign", "clearsign", "detach-sign"):
+		p.addHard("command_human_act", name+" signs in the name of a person", "leave it to a person")
 	}
-	w.inlineCode(c, name)
+	inlineCode(p, name)
 }
 
 // humanActs are the verbs and flags of odd that are a person's, below the noun they
@@ -108,17 +108,20 @@ var plainVerbs = map[string]string{"task": "add list show permissions", "op": "l
 // humanAct adds a finding where a call of odd approves, rejects, undoes, or has a noun of
 // humanActs and, behind it, one of its verbs. Flags may stand anywhere, and their values
 // look like operands; a verb that the line does not tell may be any.
-func (w *walker) humanAct(c call, p parsed) {
-	const fix = "leave it to a person"
+func humanAct(p *program, c call) {
+	deny := func(what string) {
+		p.addHard("command_human_act", "odd "+what+" may only be run by a person", "leave it to a person")
+	}
+	operands := c.options("").operands
 	flagged := len(c.argv) > 1 && strings.HasPrefix(c.argv[1].lead, "-") // the values of flags look like operands
-	for i, noun := range p.operands {
+	for i, noun := range operands {
 		name := strings.ToLower(noun.text)
 		if (name == "approve" || name == "reject" || name == "undo") && (i == 0 || flagged) {
-			w.addHard("command_human_act", "odd "+name+" may only be run by a person", fix)
+			deny(name)
 			return
 		}
 		if i == 0 && !noun.known {
-			w.addHard("command_human_act", "odd is called with a command that the line does not tell", "write the command itself")
+			p.addHard("command_human_act", "odd is called with a command that the line does not tell", "write the command itself")
 			return
 		}
 		acts := strings.Fields(humanActs[name])
@@ -126,10 +129,10 @@ func (w *walker) humanAct(c call, p parsed) {
 		if len(acts) > 0 && at+1 < len(c.argv) && c.argv[at+1].is(strings.Fields(plainVerbs[name])...) {
 			return // what stands right behind the noun is its verb
 		}
-		for _, o := range append(p.operands[i+1:], c.argv[at+1:]...) {
-			verb, _, _ := strings.Cut(strings.ToLower(o.text), "=")
-			if slices.Contains(acts, verb) || len(acts) > 0 && !o.known {
-				w.addHard("command_human_act", fmt.Sprintf("odd %s %s may only be run by a person", name, verb), fix)
+		for _, n := range append(operands[i+1:], c.argv[at+1:]...) {
+			verb, _, _ := strings.Cut(strings.ToLower(n.text), "=")
+			if slices.Contains(acts, verb) || len(acts) > 0 && !n.known {
+				deny(name + " " + verb)
 				return
 			}
 		}
@@ -138,15 +141,15 @@ func (w *walker) humanAct(c call, p parsed) {
 
 // verbOperands are the operands that may be a program's verb: the first, and where
 // flags come before it, whose values look like operands, the second.
-func verbOperands(c call, p parsed) []word {
+func verbOperands(c call, o parsed) []word {
 	n := 1
-	if len(c.argv) > 1 && strings.HasPrefix(c.argv[1].lead, "-") || len(p.operands) > 0 && strings.HasPrefix(p.operands[0].lead, "+") {
+	if len(c.argv) > 1 && strings.HasPrefix(c.argv[1].lead, "-") || len(o.operands) > 0 && strings.HasPrefix(o.operands[0].lead, "+") {
 		n = 2
 	}
-	if len(p.operands) > 1 && p.operands[1].is("view", "list", "status", "diff", "checks") {
+	if len(o.operands) > 1 && o.operands[1].is("view", "list", "status", "diff", "checks") {
 		return nil // what a forge's program only shows
 	}
-	return p.operands[:min(n, len(p.operands))]
+	return o.operands[:min(n, len(o.operands))]
 }
 
 func isListed(programs, name string) bool {
@@ -161,20 +164,20 @@ var standardInput = []string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 
 // inlineCode denies an interpreter that is given its program as text, by a flag
 // or by its input.
-func (w *walker) inlineCode(c call, name string) {
+func inlineCode(p *program, name string) {
 	flags, ok := inline[strings.TrimRight(name, "0123456789.-")] // without its version
 	if !ok {
 		return
 	}
-	module := len(c.argv) > 2 && c.argv[1].is("-m")
-	if module && c.argv[2].is("pip", "ensurepip", "easy_install", "pipx") {
-		w.addHard("command_installer", name+" -m "+c.argv[2].text+" fetches and runs other people's code", "name the dependency in its file and let a person review it")
-	}
-	if module && c.argv[2].is("pty") {
-		w.addHard("command_terminal", name+" -m pty gives what it runs a terminal, where a person is asked", "run the program itself")
+	module := len(p.argv) > 2 && p.argv[1].is("-m")
+	switch {
+	case module && p.argv[2].is("pip", "ensurepip", "easy_install", "pipx"):
+		p.addHard("command_installer", name+" -m "+p.argv[2].text+" fetches and runs other people's code", "name the dependency in its file and let a person review it")
+	case module && p.argv[2].is("pty"):
+		p.addHard("command_terminal", name+" -m pty gives what it runs a terminal, where a person is asked", "run the program itself")
 	}
 	text, script := false, module
-	for _, a := range c.argv[1:] {
+	for _, a := range p.argv[1:] {
 		if a.is(standardInput...) {
 			continue
 		}
@@ -184,8 +187,8 @@ func (w *walker) inlineCode(c call, name string) {
 		}
 		text = text || slices.ContainsFunc(flags, func(f string) bool { return carriesFlag(a.text, f) })
 	}
-	if text || !script && (c.from.kind == piped || c.from.kind == here) {
-		w.addHard("command_inline_code", name+" gets a program as text, which cannot be checked", "write the program to a file and run that")
+	if text || !script && (p.from.kind == piped || p.from.kind == here) {
+		p.addHard("command_inline_code", name+" gets a program as text, which cannot be checked", "write the program to a file and run that")
 	}
 }
 
@@ -202,33 +205,16 @@ func carriesFlag(arg, flag string) bool {
 
 // deniesDestroying denies removing the repository, the home folder, the root, or
 // everything here.
-func (w *walker) deniesDestroying(c call, n word) bool {
-	bad := false
-	for _, d := range c.dirs.at {
-		r := w.resolvePath(d, n.text)
-		if n.glob && strings.Trim(path.Base(n.text), "*.?[]!") == "" {
-			r = w.resolvePath(d, path.Dir(n.text))
-			bad = bad || isOutside(r)
-		} else if !n.known {
-			continue
+func deniesDestroying(p *program, n word) bool {
+	for _, r := range p.places(n.text) {
+		all := n.glob && strings.Trim(path.Base(n.text), "*.?[]!") == ""
+		if all {
+			r = path.Dir(r)
 		}
-		bad = bad || w.isWholeTree(r)
+		if all && (isOutside(r) || p.policy.isWholeTree(r)) || n.known && p.policy.isWholeTree(r) {
+			p.addHard("command_destroys", fmt.Sprintf("%s would delete everything in %s", p.name(), n.text), "name the files to delete")
+			return true
+		}
 	}
-	if bad {
-		w.addHard("command_destroys", fmt.Sprintf("%s would delete everything in %s", c.name(), n.text), "name the files to delete")
-	}
-	return bad
-}
-
-// isWholeTree reports whether a path is the repository, a folder it lies in, the home
-// folder, the root, or a folder of the root.
-func (w *walker) isWholeTree(r string) bool {
-	r = strings.TrimSuffix(r, "/")
-	switch {
-	case r == "." || r == "" || r == ".." || r == "~" || strings.HasSuffix(r, "/.."):
-		return true
-	case !strings.HasPrefix(r, "/"):
-		return false
-	}
-	return strings.Count(r, "/") == 1 || w.p.Root != "" && strings.HasPrefix(path.Clean(w.p.Root)+"/", r+"/")
+	return false
 }

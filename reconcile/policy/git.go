@@ -53,15 +53,15 @@ var gitDenials = []struct{ code, verbs, when, why string }{
 }
 
 // judgeGit judges the git command: its own flags, then its verb.
-func (w *walker) judgeGit(c call) {
-	c, args := w.gitFlags(c)
+func judgeGit(p *program) {
+	args := gitFlags(p)
 	if len(args) == 0 {
 		return
 	}
-	w.gitWorks(c.dirs)
+	gitWorks(p)
 	verb := args[0]
 	if !verb.known {
-		w.addHard("command_dynamic", "the git command is not written out: "+verb.text, "write the git command by name")
+		p.addHard("command_dynamic", "the git command is not written out: "+verb.text, "write the git command by name")
 		return
 	}
 	takes, long := "", []string{"pathspec-from-file"}
@@ -75,35 +75,36 @@ func (w *walker) judgeGit(c call) {
 	case !verb.is("add", "stage", "rm", "mv", "checkout"):
 		long = append(long, "sort", "format", "contains", "points-at")
 	}
-	p := c.with(args).options(takes, long...)
-	if verb.text == "config" && w.gitConfigReads(p) {
+	o := p.with(args).options(takes, long...)
+	if verb.text == "config" && gitConfigReads(o) {
 		return
 	}
-	w.gitDenied(verb.text, p)
-	w.gitVerb(c, verb.text, args, p)
+	gitDenied(p, verb.text, o)
+	gitVerb(p, verb.text, args, o)
 }
 
 // gitWorks looks at the folders git is to work in. Below the top, one that looks
 // like a repository is one, and git runs what its config says.
-func (w *walker) gitWorks(in dirs) {
-	if in.lost {
-		w.addPending("git works in an unknown folder")
+func gitWorks(p *program) {
+	if p.dirs.lost {
+		p.unsure("git works in an unknown folder")
 	}
-	for _, d := range in.at {
+	files := p.policy.Files
+	for _, d := range p.dirs.at {
 		switch {
-		case isOutside(d):
-			w.addPending("git works in another repository, %s", d)
+		case d == ".":
 			continue
-		case w.p.Files == nil && d != ".":
-			w.addPending("git works in %s, which may be another repository", d)
+		case isOutside(d):
+			p.unsure("git works in another repository, %s", d)
+			continue
+		case files == nil:
+			p.unsure("git works in %s, which may be another repository", d)
 		}
-		if d != "." {
-			w.gitIn = append(w.gitIn, d)
-		}
-		for ; d != "." && w.p.Files != nil; d = path.Dir(d) {
-			_, head := fs.Lstat(w.p.Files, path.Join(d, "HEAD"))
-			if _, own := fs.Lstat(w.p.Files, path.Join(d, ".git")); head == nil || own == nil {
-				w.addPending("git works in %s, which may be a repository with settings of its own", d)
+		p.gitIn = append(p.gitIn, d)
+		for ; d != "." && files != nil; d = path.Dir(d) {
+			_, head := fs.Lstat(files, path.Join(d, "HEAD"))
+			if _, own := fs.Lstat(files, path.Join(d, ".git")); head == nil || own == nil {
+				p.unsure("git works in %s, which may be a repository with settings of its own", d)
 				break
 			}
 		}
@@ -112,12 +113,12 @@ func (w *walker) gitWorks(in dirs) {
 
 // gitMade says that the line may itself make a repository of a folder that git
 // works in.
-func (w *walker) gitMade() {
-	for _, d := range w.gitIn {
-		for _, r := range w.v.Writes {
+func (s *shell) gitMade() {
+	for _, d := range s.gitIn {
+		for _, r := range s.v.Writes {
 			at := strings.TrimSuffix(r, "/**")
 			if strings.HasPrefix(d+"/", at+"/") || path.Base(FoldPath(at)) == "head" {
-				w.noteUnknown("git works in %s, and the command may turn that into a repository", d)
+				s.noteUnknown("git works in %s, and the command may turn that into a repository", d)
 			}
 		}
 	}
@@ -129,8 +130,8 @@ var gitElsewhere = map[string]bool{"--git-dir": true, "--work-tree": true, "--co
 	"--bare": false, "--exec-path": false}
 
 // gitFlags judges the flags before git's verb, and returns what follows them.
-func (w *walker) gitFlags(c call) (call, []word) {
-	args := c.argv[1:]
+func gitFlags(p *program) []word {
+	args := p.argv[1:]
 	for len(args) > 0 && strings.HasPrefix(args[0].lead, "-") {
 		flag, _, has := strings.Cut(args[0].text, "=")
 		value := word{}
@@ -140,126 +141,114 @@ func (w *walker) gitFlags(c call) (call, []word) {
 		valued, elsewhere := gitElsewhere[flag]
 		switch {
 		case flag == "-C":
-			c.dirs, valued = w.enterFolder(c.dirs, value), true
+			p.dirs, valued = p.policy.enterFolder(p.dirs, value), true
 		case flag == "-c":
-			w.gitSetting(value)
+			gitSetting(p, value)
 			valued = true
 		case elsewhere && (flag != "--exec-path" || has): // alone, it tells where git keeps its programs
-			w.addHard("command_git_config", "git "+flag+" makes git work on another repository", "run git as it is in this repository")
+			p.addHard("command_git_config", "git "+flag+" makes git work on another repository", "run git as it is in this repository")
 		}
 		args = args[1:]
 		if valued && !has && len(args) > 0 {
 			args = args[1:]
 		}
 	}
-	return c, args
+	return args
 }
 
 // tameGit are the settings that only change what git looks like.
 var tameGit = strings.Fields("color.ui core.quotepath core.pager log.showsignature advice.detachedhead diff.renames")
 
 // gitSetting judges what git -c sets.
-func (w *walker) gitSetting(value word) {
+func gitSetting(p *program, value word) {
 	key, _, _ := strings.Cut(strings.ToLower(value.text), "=")
 	if !value.known || !slices.Contains(tameGit, key) || key == "core.pager" && !value.is("core.pager=cat", "core.pager=") {
-		w.addHard("command_git_config", "git -c "+value.text+" changes what git runs", "run git with the repository's own settings")
+		p.addHard("command_git_config", "git -c "+value.text+" changes what git runs", "run git with the repository's own settings")
 	}
 }
 
 // gitConfigReads reports whether git config only tells.
-func (w *walker) gitConfigReads(p parsed) bool {
-	verb := p.first().text
-	reads := p.has("get", "get-all", "get-regexp", "get-urlmatch", "list", "l") || verb == "get" || verb == "list"
-	return reads && !p.has("unset", "unset-all", "add", "replace-all", "edit", "e", "rename-section", "remove-section")
+func gitConfigReads(o parsed) bool {
+	reads := o.has("get", "get-all", "get-regexp", "get-urlmatch", "list", "l") || o.first().is("get", "list")
+	return reads && !o.has("unset", "unset-all", "add", "replace-all", "edit", "e", "rename-section", "remove-section")
 }
 
 // gitDenied adds the rows of git's deny table that a verb trips.
-func (w *walker) gitDenied(verb string, p parsed) {
-	if verb == "clean" && !p.has("n", "dry-run") {
-		w.addHard("command_git_discard", "git clean deletes files that are not in history", "delete the files by name")
+func gitDenied(p *program, verb string, o parsed) {
+	if verb == "clean" && !o.has("n", "dry-run") {
+		p.addHard("command_git_discard", "git clean deletes files that are not in history", "delete the files by name")
 	}
-	if verb == "gc" && !p.has("prune") || verb == "branch" && p.has("l", "list") {
+	if verb == "gc" && !o.has("prune") || verb == "branch" && o.has("l", "list") {
 		return
 	}
 	for _, d := range gitDenials {
-		if !slices.Contains(strings.Fields(d.verbs), verb) {
-			continue
-		}
-		hit := d.when == ""
-		for _, word := range strings.Fields(d.when) {
-			hit = hit || p.first().is(word) || p.hasExact(word)
-		}
-		if hit {
-			w.addHard(d.code, fmt.Sprintf("git %s %s", verb, d.why), "leave it to a person")
+		when := strings.Fields(d.when)
+		if slices.Contains(strings.Fields(d.verbs), verb) && (d.when == "" || o.first().is(when...) || o.has(when...)) {
+			p.addHard(d.code, fmt.Sprintf("git %s %s", verb, d.why), "leave it to a person")
 		}
 	}
 }
 
-// hasExact is has for one name: a letter is a letter, a longer name a long flag,
-// which may be shortened to no less than three letters.
-func (p parsed) hasExact(name string) bool {
-	return slices.ContainsFunc(p.options, func(o option) bool {
-		return o.name == name || len(o.name) > 2 && len(name) > 2 && strings.HasPrefix(name, o.name)
-	})
-}
-
 // gitVerb judges what a verb reads and writes.
-func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
-	if flags, tells := gitTells(verb, p); tells {
-		w.gitShows(c, verb, flags, p)
+func gitVerb(p *program, verb string, args []word, o parsed) {
+	if flags, tells := gitTells(verb, o); tells {
+		gitShows(p, verb, flags, o)
 		return
 	}
 	for _, a := range args[1:] {
 		if strings.Contains(a.text, "odd/review/") && verb != "branch" && verb != "tag" {
-			w.addHard("command_human_act", "git "+verb+" takes in a proposal, which only a person approves", "look at it with git show or git diff")
+			p.addHard("command_human_act", "git "+verb+" takes in a proposal, which only a person approves", "look at it with git show or git diff")
 		}
 	}
 	switch {
-	case verb == "apply" && p.has("stat", "numstat", "summary", "check") && !p.has("apply", "index", "3way", "reject", "build-fake-ancestor"):
+	case verb == "apply" && o.has("stat", "numstat", "summary", "check") && !o.has("apply", "index", "3way", "reject", "build-fake-ancestor"):
 	case verb == "add" || verb == "stage":
-		w.gitTakes(c, verb, p)
+		gitTakes(p, verb, o)
 	case verb == "commit":
-		w.gitSays(c, verb, p)
-		w.gitTakes(c, verb, p)
+		gitSays(p, verb, o)
+		gitTakes(p, verb, o)
 	case verb == "merge":
-		w.gitSays(c, verb, p)
-		w.addPending("it is not known which files git %s writes", verb)
+		gitSays(p, verb, o)
+		p.unsure("it is not known which files git %s writes", verb)
 	case verb == "branch" || verb == "tag":
-		w.gitNames(verb, p)
-	case slices.Contains([]string{"rm", "restore", "checkout", "mv"}, verb):
-		w.gitPuts(c, verb, args, p)
-	case slices.Contains([]string{"fetch", "pull", "clone", "ls-remote", "fetch-pack"}, verb), verb == "remote" && slices.Contains([]string{"show", "update"}, p.first().text):
-		w.noteNetwork(c)
+		gitNames(p, verb, o)
+	case verb == "mv":
+		p.argv = args
+		judgeMove(p)
+	case slices.Contains([]string{"rm", "restore", "checkout"}, verb):
+		gitPuts(p, verb, args, o)
+	case slices.Contains([]string{"fetch", "pull", "clone", "ls-remote", "fetch-pack"}, verb), verb == "remote" && o.first().is("show", "update"):
+		p.usesNetwork()
 	default:
-		w.addPending("it is not known which files git %s writes", verb)
+		p.unsure("it is not known which files git %s writes", verb)
 	}
 }
 
 // gitTells reports a verb that, with these operands, only tells, and the flags by
 // which it does more after all.
-func gitTells(verb string, p parsed) (flags string, tells bool) {
+func gitTells(verb string, o parsed) (flags string, tells bool) {
 	if flags, tells = gitReads[verb]; tells {
 		return flags, true
 	}
-	first := p.first().text
-	return "output ext-diff", slices.Contains(gitLists[verb], first) && (first != "HEAD" || len(p.operands) == 1)
+	first := o.first().text
+	return "output ext-diff", slices.Contains(gitLists[verb], first) && (first != "HEAD" || len(o.operands) == 1)
 }
 
 // gitShows judges a verb that reads, and what it shows of files that hold
 // credentials.
-func (w *walker) gitShows(c call, verb, flags string, p parsed) {
+func gitShows(p *program, verb, flags string, o parsed) {
 	for _, flag := range strings.Fields(flags) {
-		if p.has(flag) {
-			w.addPending("git %s with %s writes a file or runs a program", verb, flag)
+		if o.has(flag) {
+			p.unsure("git %s with %s writes a file or runs a program", verb, flag)
 		}
 	}
-	if flags != "" && p.dynamic {
-		w.addPending("a flag of git %s is not told by the line", verb)
+	if flags != "" && o.dynamic {
+		p.unsure("a flag of git %s is not told by the line", verb)
 	}
-	for _, o := range p.operands {
-		o.text = o.text[strings.LastIndexByte(o.text, ':')+1:]
-		if o.known && MatchAnyGlob(secretPlaces(), FoldPath(o.text)) {
-			w.noteReads(c, o)
+	for _, n := range o.operands {
+		n.text = n.text[strings.LastIndexByte(n.text, ':')+1:]
+		if n.known && MatchAnyGlob(secretPlaces(), FoldPath(n.text)) {
+			p.reads(n)
 		}
 	}
 }
@@ -274,135 +263,122 @@ var trailer = lazyRegexp(`(?im)^\s*odd-[\pL\pN_-]*\s*[:=]`)
 
 // gitSays judges the message of a commit: a line such as Odd-Approved-By is how a person's act is
 // recorded, so the command has to show every word of the message.
-func (w *walker) gitSays(c call, verb string, p parsed) {
-	untold := p.dynamic || p.has("amend") && !p.has("m", "message", "F", "file")
+func gitSays(p *program, verb string, flags parsed) {
+	untold := flags.dynamic || flags.has("amend") && !flags.has("m", "message", "F", "file")
 	var said []string
-	for _, o := range p.options {
+	for _, o := range flags.options {
 		switch {
-		case o.name == "m" || o.long && hasLongFlag(o.name, []string{"message", "trailer"}):
+		case o.means("m", "message", "trailer"):
 			said, untold = append(said, o.value.text), untold || !o.value.known
-		case o.name == "F" || o.long && hasLongFlag(o.name, []string{"file"}):
-			text, known := w.messageFile(c, o.value)
-			said, untold = append(said, text), untold || !known
-		case slices.Contains([]string{"C", "c", "t"}, o.name) || o.long && hasLongFlag(o.name, commitTexts()):
+		case o.means("F", "file"):
+			text := messageFile(p, o.value)
+			said, untold = append(said, text.text), untold || !text.known
+		case o.means(append(commitTexts(), "C", "c", "t")...):
 			untold = true
 		}
 	}
 	text := strings.Join(said, "\n")
 	switch {
 	case trailer().MatchString(text) || trailer().MatchString(strings.ReplaceAll(text, "\\\n", "")):
-		w.addHard("command_human_act", "git "+verb+" writes a line that begins with Odd-, by which odd records an act", "leave that line out of the message")
+		p.addHard("command_human_act", "git "+verb+" writes a line that begins with Odd-, by which odd records an act", "leave that line out of the message")
 	case untold:
-		w.addHard("command_human_act", "git "+verb+" takes a message that the command does not show", "write the whole message behind -m")
+		p.addHard("command_human_act", "git "+verb+" takes a message that the command does not show", "write the whole message behind -m")
 	}
 }
 
 // messageFile returns the text of a file, or of the here-document on standard input, that git
 // takes as a message. A file is known if no part of the line before could have written it.
-func (w *walker) messageFile(c call, name word) (text string, known bool) {
+func messageFile(p *program, name word) (text word) {
 	if name.is(standardInput...) {
-		return c.from.text, c.from.kind == here && c.from.known
+		return p.from.doc
 	}
-	if !name.known || w.p.Files == nil || len(c.dirs.at) != 1 || c.dirs.lost || len(w.v.Writes)+len(w.v.Reasons) > 0 {
-		return "", false
+	if !name.known || p.policy.Files == nil || len(p.dirs.at) != 1 || p.dirs.lost || len(p.v.Writes)+len(p.v.Reasons) > 0 {
+		return text
 	}
-	at := w.resolvePath(c.dirs.at[0], name.text)
+	at := p.policy.resolvePath(p.dirs.at[0], name.text)
 	if isOutside(at) {
-		return "", false
+		return text
 	}
-	info, err := fs.Stat(w.p.Files, at)
+	info, err := fs.Stat(p.policy.Files, at)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCommand {
-		return "", false
+		return text
 	}
-	b, err := fs.ReadFile(w.p.Files, at)
-	return string(b), err == nil && utf8.Valid(b) && !bytes.ContainsAny(b, "\x00\r")
+	b, err := fs.ReadFile(p.policy.Files, at)
+	return word{text: string(b), known: err == nil && utf8.Valid(b) && !bytes.ContainsAny(b, "\x00\r")}
 }
 
 // gitTakes judges git add and git commit of files that the line names, and a commit of what was
 // added before. Any other takes in files that nobody named.
-func (w *walker) gitTakes(c call, verb string, p parsed) {
+func gitTakes(p *program, verb string, flags parsed) {
 	plain := strings.Fields("v verbose n dry-run N intent-to-add")
 	if verb == "commit" {
 		plain = strings.Fields("m message q quiet s signoff v verbose dry-run")
 	}
-	named := len(p.operands) > 0 || verb == "commit"
-	for _, o := range p.options {
+	named := len(flags.operands) > 0 || verb == "commit"
+	for _, o := range flags.options {
 		named = named && slices.Contains(plain, o.name)
 	}
-	for _, n := range p.operands {
-		named = named && n.known && !n.glob && !strings.ContainsAny(n.text, ":*?[\\")
-		for _, d := range c.dirs.at {
-			r := w.resolvePath(d, n.text)
-			named = named && r != "." && !isOutside(r) && w.p.Files != nil
-		}
-	}
-	if !named || p.dynamic {
-		w.noteUnknown("git %s takes in files that it does not name", verb) // whoever lists git still wants to know
-		return
-	}
-	w.v.Commits = w.v.Commits || verb == "commit"
-	for _, n := range p.operands {
-		for _, d := range c.dirs.at {
-			r := w.resolvePath(d, n.text)
-			if info, err := fs.Lstat(w.p.Files, r); err == nil && info.IsDir() {
+	var stages []string
+	for _, n := range flags.operands {
+		named = named && n.known && !n.glob && !strings.ContainsAny(n.text, ":*?[\\") && p.policy.Files != nil
+		for _, r := range p.places(n.text) {
+			if named = named && r != "." && !isOutside(r); !named {
+				break
+			}
+			if info, err := fs.Lstat(p.policy.Files, r); err == nil && info.IsDir() {
 				r = path.Join(r, "**")
 			}
-			w.v.Stages = append(w.v.Stages, r)
+			stages = append(stages, r)
 		}
 	}
+	if !named || flags.dynamic {
+		p.noteUnknown("git %s takes in files that it does not name", verb) // whoever lists git still wants to know
+		return
+	}
+	p.v.Commits = p.v.Commits || verb == "commit"
+	p.v.Stages = append(p.v.Stages, stages...)
 }
 
 // gitNames judges git branch and git tag, which list or make names.
-func (w *walker) gitNames(verb string, p parsed) {
+func gitNames(p *program, verb string, flags parsed) {
 	lists := strings.Fields("list l contains no-contains merged no-merged points-at")
 	shows := append(strings.Fields("a r v all remotes verbose show-current sort format color no-color column no-column abbrev i ignore-case n"), lists...)
-	other := slices.ContainsFunc(p.options, func(o option) bool { return !slices.Contains(shows, o.name) })
-	if other || p.dynamic || len(p.operands) > 0 && !p.has(lists...) {
-		w.addPending("git %s makes or changes a name for a commit", verb)
+	other := slices.ContainsFunc(flags.options, func(o option) bool { return !slices.Contains(shows, o.name) })
+	if other || flags.dynamic || len(flags.operands) > 0 && !flags.has(lists...) {
+		p.unsure("git %s makes or changes a name for a commit", verb)
 	}
 }
 
-// gitPuts judges the verbs that write the files they name.
-func (w *walker) gitPuts(c call, verb string, args []word, p parsed) {
-	switch {
-	case verb == "mv":
-		w.judgeMove(c.with(args))
-	case p.has("pathspec-from-file") || len(p.operands) == 0 && verb != "checkout":
-		w.addPending("git %s takes its paths from elsewhere", verb)
-	case verb == "rm":
-		w.noteWrittenWords(c, p.has("r"), p.operands)
-	case verb == "restore":
-		w.gitRestores(c, p.operands)
-	default:
-		w.gitCheckout(c, args)
-	}
-}
-
-// gitCheckout judges git checkout: behind -- are paths, before it a commit.
-func (w *walker) gitCheckout(c call, args []word) {
+// gitPuts judges the verbs that write the files they name. Behind -- of a checkout are paths, before
+// it is a commit.
+func gitPuts(p *program, verb string, args []word, o parsed) {
 	at := slices.IndexFunc(args, func(a word) bool { return a.is("--") })
-	switch {
+	switch checkout := verb == "checkout"; {
+	case o.has("pathspec-from-file") || len(o.operands) == 0 && !checkout:
+		p.unsure("git %s takes its paths from elsewhere", verb)
+	case verb == "rm":
+		p.writes(o.has("r"), o.operands...)
+	case verb == "restore":
+		gitRestores(p, o.operands)
 	case at >= 0:
-		w.gitRestores(c, args[at+1:])
-	case len(args) > 1 && args[len(args)-1].is("."):
-		w.gitRestores(c, args[len(args)-1:])
+		gitRestores(p, args[at+1:])
+	case args[len(args)-1].is("."):
+		gitRestores(p, args[len(args)-1:])
 	default:
-		w.addPending("git checkout may write any file of another commit")
+		p.unsure("git checkout may write any file of another commit")
 	}
 }
 
 // gitRestores judges paths that git overwrites with what history holds.
-func (w *walker) gitRestores(c call, names []word) {
+func gitRestores(p *program, names []word) {
 	for _, n := range names {
 		if n.known && strings.HasPrefix(n.text, ":") {
-			w.addPending("git writes to %s, a pattern of its own", n.text)
+			p.unsure("git writes to %s, a pattern of its own", n.text)
 			continue
 		}
-		for _, d := range c.dirs.at {
-			if n.known && w.resolvePath(d, n.text) == "." {
-				w.addHard("command_git_discard", "git puts back every file, whatever was changed", "name the files to put back")
-			}
+		if n.known && slices.Contains(p.places(n.text), ".") {
+			p.addHard("command_git_discard", "git puts back every file, whatever was changed", "name the files to put back")
 		}
-		w.noteWrittenWords(c, w.mayBeFolder(n), []word{n})
+		p.writes(p.policy.mayBeFolder(n), n)
 	}
 }

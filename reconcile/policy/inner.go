@@ -46,88 +46,79 @@ var shells = strings.Fields("sh bash dash zsh ksh mksh ash fish rbash csh tcsh")
 
 // judgeInner judges what a program runs in turn, and reports whether that is all
 // that it does.
-func (w *walker) judgeInner(c call) bool {
-	name := programName(c.name())
-	if wrap, ok := wrappers[name]; ok {
-		w.judgeWrapper(c, name, wrap)
-		return true
-	}
-	for _, s := range shells {
-		if denyTableName(c.name()) == s {
-			w.judgeShell(c)
-			return true
+func judgeInner(p *program) bool {
+	name := programName(p.name())
+	wrap, wraps := wrappers[name]
+	switch {
+	case wraps:
+		judgeWrapper(p, name, wrap)
+	case slices.Contains(shells, denyTableName(p.name())):
+		judgeShell(p)
+	case name == "trap":
+		if o := p.options(""); len(o.operands) > 1 && !o.operands[0].is("-", "") {
+			runsText(p, o.operands[0])
 		}
+	default:
+		return false
 	}
-	if name == "trap" {
-		if p := c.options(""); len(p.operands) > 1 && !p.operands[0].is("-", "") {
-			w.judgeNestedScript(c, p.operands[0])
-		}
-		return true
-	}
-	return false
+	return true
 }
 
 // judgeWrapper finds where the other program's argv begins and judges it.
-func (w *walker) judgeWrapper(c call, name string, wrap wrapper) {
-	p, rest := c.splitWrapper(wrap)
-	c = w.wrapperFlags(c, name, p)
+func judgeWrapper(p *program, name string, wrap wrapper) {
+	o, rest := p.splitWrapper(wrap)
+	wrapperFlags(p, name, o)
 	for len(rest) > 0 && name == "env" && (rest[0].is("-") || strings.Contains(rest[0].lead, "=")) {
 		variable, value, _ := strings.Cut(rest[0].text, "=")
-		w.judgeVariable(variable, value)
+		p.steer(variable, value)
 		rest = rest[1:]
 	}
 	switch {
-	case name == "strace" || name == "ltrace" || name == "busybox" && p.has("install"):
-		w.addPending("%s may do more than the command shows", name)
-		if p.has("p", "attach") && name != "busybox" {
-			w.addHard("command_debugger", name+" -p looks into a running program, such as the shell of a person", "trace the command that you run")
+	case name == "strace" || name == "ltrace" || name == "busybox" && o.has("install"):
+		p.unsure("%s may do more than the command shows", name)
+		if o.has("p", "attach") && name != "busybox" {
+			p.addHard("command_debugger", name+" -p looks into a running program, such as the shell of a person", "trace the command that you run")
 		}
 	case wrap.operands > len(rest):
 		return
 	}
 	if name == "flock" {
-		w.noteWrites(c, rest[0])
+		p.writes(false, rest[0])
 	}
 	if rest = rest[wrap.operands:]; len(rest) > 0 {
-		w.judgeHandedArgv(c, name, p, rest)
+		handsOn(p, name, o, rest)
 	}
 }
 
-// judgeHandedArgv judges the argv that a wrapper called name with the options p hands on.
-func (w *walker) judgeHandedArgv(c call, name string, p parsed, rest []word) {
+// handsOn judges the argv that a wrapper called name with the options o hands on.
+func handsOn(p *program, name string, o parsed, rest []word) {
 	switch {
-	case name == "command" && p.has("v", "V"):
-		return
+	case name == "command" && o.has("v", "V"):
 	case name == "watch" || name == "parallel":
-		w.addPending("%s runs its arguments in a shell", name)
-		w.judgeNestedScript(c, joinWords(rest))
-		return
+		p.unsure("%s runs its arguments in a shell", name)
+		runsText(p, joinWords(rest))
 	case name == "flock" && rest[0].is("-c", "--command") && len(rest) > 1:
-		w.judgeNestedScript(c, rest[1])
-		return
+		runsText(p, rest[1])
 	case name == "xargs":
-		rest = w.fromInput(p, rest)
+		p.run(p.with(fromInput(p, o, rest)))
+	default:
+		p.run(p.with(rest))
 	}
-	w.judgeCall(c.with(rest))
 }
 
 // wrapperFlags judges the flags of a wrapper that do more than their work.
-func (w *walker) wrapperFlags(c call, name string, p parsed) call {
-	for _, o := range p.options {
+func wrapperFlags(p *program, name string, flags parsed) {
+	for _, o := range flags.options {
 		switch {
 		case name == "env" && o.means("C", "chdir"):
-			c.dirs = w.enterFolder(c.dirs, o.value)
+			p.dirs = p.policy.enterFolder(p.dirs, o.value)
 		case name == "env" && o.means("S", "split-string"):
-			w.addHard("command_evaluated", "env -S runs text as a command", "write the command itself")
-		case name == "parallel" && (o.means("", "results") || o.means("", "joblog")), slices.Contains(reporters, name) && o.means("o", "output"):
-			w.noteWrites(c, o.value)
+			p.addHard("command_evaluated", "env -S runs text as a command", "write the command itself")
+		case name == "parallel" && o.means("results", "joblog"), slices.Contains([]string{"time", "strace", "ltrace"}, name) && o.means("o", "output"):
+			p.writes(false, o.value)
 		}
 	}
-	return c
 }
-
-// reporters are the wrappers that write what they tell to the file of -o.
-var reporters = strings.Fields("time strace ltrace")
 
 // splitWrapper takes a wrapper's own flags off the front of its argv: they end at the
 // first operand.
@@ -161,18 +152,14 @@ func takesNext(flag string, wrap wrapper) bool {
 
 // fromInput is the argv of a program that xargs runs: what it reads from its
 // input takes the place of the mark, or stands at the end.
-func (w *walker) fromInput(p parsed, rest []word) []word {
-	if p.has("i", "e", "l") {
-		w.addPending("xargs has a flag that makes its arguments unclear; use -I, -E or -L")
+func fromInput(p *program, flags parsed, rest []word) []word {
+	if flags.has("i", "e", "l") {
+		p.unsure("xargs has a flag that makes its arguments unclear; use -I, -E or -L")
 	}
-	o, ok := p.option("I", "replace")
-	switch {
-	case !ok:
-		return append(slices.Clone(rest), word{text: "…"})
-	case o.value.text == "":
-		return markFilledWords(rest, "{}", "")
+	if o, ok := flags.option("I", "replace"); ok {
+		return markFilledWords(rest, cmp.Or(o.value.text, "{}"), "")
 	}
-	return markFilledWords(rest, o.value.text, "")
+	return append(slices.Clone(rest), word{text: "…"})
 }
 
 // markFilledWords marks the words that another program's output fills in, which begins
@@ -190,59 +177,52 @@ func markFilledWords(argv []word, mark, lead string) []word {
 
 func joinWords(ws []word) word {
 	out := word{known: true}
-	for i, a := range ws {
-		if i > 0 {
-			out.text += " "
-		}
-		out.text += a.text
+	for _, a := range ws {
+		out.text += " " + a.text
 		out.known = out.known && a.known
 	}
 	return out
 }
 
-// judgeNestedScript judges text that a shell will read as a line of its own.
-func (w *walker) judgeNestedScript(c call, text word) {
+// runsText judges text that a shell will read as a line of its own.
+func runsText(p *program, text word) {
 	if !text.known {
-		w.addHard("command_evaluated", c.name()+" runs text that the command does not show", "write the command itself")
-		w.noteUnknown("%s runs text that the command does not show", c.name())
+		runsUnseen(p, "command_evaluated", "runs text that the command does not show", "write the command itself")
 		return
 	}
-	w.judgeLine(text.text, c.dirs, c.from)
+	p.judgeLine(text.text, p.dirs, p.from)
 }
 
-// judgeShell judges a shell: what it is told to run, or the input it reads.
-func (w *walker) judgeShell(c call) {
-	own, rest := c.splitWrapper(wrapper{takes: "oO", long: []string{"rcfile", "init-file"}})
+func runsUnseen(p *program, code, what, fix string) {
+	p.addHard(code, p.name()+" "+what, fix)
+	p.noteUnknown("%s %s", p.name(), what)
+}
+
+// judgeShell judges a shell: the text behind -c, a script, or the input it reads.
+func judgeShell(p *program) {
+	own, rest := p.splitWrapper(wrapper{takes: "oO", long: []string{"rcfile", "init-file"}})
 	if own.has("rcfile", "init-file") {
-		w.addHard("command_evaluated", c.name()+" reads a file of commands first", "run the command without it")
+		p.addHard("command_evaluated", p.name()+" reads a file of commands first", "run the command without it")
 	}
 	if len(rest) > 0 && rest[0].is(standardInput...) && !own.has("c") {
 		rest = nil // a name for what it reads
 	}
-	if name := denyTableName(c.name()); slices.Contains([]string{"fish", "csh", "tcsh"}, name) {
-		w.addPending("%s reads another language than bash", name)
+	if name := denyTableName(p.name()); slices.Contains([]string{"fish", "csh", "tcsh"}, name) {
+		p.unsure("%s reads another language than bash", name)
 	}
-	w.shellRuns(c, own, rest)
-}
-
-// shellRuns judges what a shell runs: the text behind -c, a script, or its input.
-func (w *walker) shellRuns(c call, own parsed, rest []word) {
 	switch {
 	case own.dynamic || len(rest) > 0 && !rest[0].known && rest[0].lead == "":
-		w.addHard("command_evaluated", c.name()+" runs a command that is not shown", "write the command itself")
-		w.noteUnknown("%s runs a command that is not shown", c.name())
+		runsUnseen(p, "command_evaluated", "runs a command that is not shown", "write the command itself")
 	case own.has("c") && len(rest) > 0:
-		w.judgeNestedScript(c, rest[0])
+		runsText(p, rest[0])
 	case len(rest) > 0 && !own.has("s"):
-		w.noteReads(c, rest[0])
-		w.addPending("it is not known which files the script %s writes", rest[0].text)
-	case c.from.kind == here:
-		w.judgeNestedScript(c, word{text: c.from.text, known: c.from.known})
-	case c.from.kind == piped:
-		w.addHard("command_piped_to_shell", c.name()+" runs what another program prints", "save it, read it, and run the commands you need")
-		w.noteUnknown("%s runs what another program prints", c.name())
-	case own.has("version", "help"):
-	default:
-		w.addPending("%s runs what it reads", c.name())
+		p.reads(rest[0])
+		p.unsure("it is not known which files the script %s writes", rest[0].text)
+	case p.from.kind == here:
+		runsText(p, p.from.doc)
+	case p.from.kind == piped:
+		runsUnseen(p, "command_piped_to_shell", "runs what another program prints", "save it, read it, and run the commands you need")
+	case !own.has("version", "help"):
+		p.unsure("%s runs what it reads", p.name())
 	}
 }

@@ -9,56 +9,88 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// judgeCall judges one program being run: first what is denied, then what it runs in
+// program is one program of a line while it is judged.
+type program struct {
+	call
+	*shell
+	pending []string // why its effect is not known
+}
+
+// run judges one program being run: first what is denied, then what it runs in
 // turn, then what it reads and writes.
-func (w *walker) judgeCall(c call) {
-	if !w.noteProgram(c) {
+func (s *shell) run(c call) {
+	if !s.noteProgram(c) {
 		return
 	}
 	if !c.argv[0].known {
-		w.addHard("command_dynamic", fmt.Sprintf("the program is not written out: %s", c.name()), "write the program's name")
-		w.noteUnknown("the program is not written out: %s", c.name())
+		s.addHard("command_dynamic", "the program is not written out: "+c.name(), "write the program's name")
+		s.noteUnknown("the program is not written out: %s", c.name())
 		return
 	}
-	if w.inside++; w.inside > maxInner {
-		w.addHard("command_too_deep", fmt.Sprintf("more than %d programs start one another", maxInner), "write the command itself")
-		w.inside--
+	s.inside++
+	defer func() { s.inside-- }()
+	if s.inside > maxInner {
+		s.addHard("command_too_deep", fmt.Sprintf("more than %d programs start one another", maxInner), "write the command itself")
 		return
 	}
-	defer func() { w.inside-- }()
-	outer := w.pending
-	w.pending = nil
-	w.checkDenyTable(c)
-	if !w.judgeInner(c) {
-		w.judgeEffects(c)
+	p := &program{call: c, shell: s}
+	checkDenyTable(p)
+	if !judgeInner(p) {
+		judgeEffects(p)
 	}
-	w.settlePending(c, w.isAllowed(c))
-	w.pending = outer
+	if p.call = c; !s.policy.allows(c) { // a person answers for what an allowed one does
+		p.settle()
+	}
 }
 
 // noteProgram notes a program; false means that there are too many.
-func (w *walker) noteProgram(c call) bool {
-	if len(w.v.Programs) >= maxCalls {
-		w.addHard("command_too_long", fmt.Sprintf("the line runs more than %d programs", maxCalls), "write fewer")
+func (s *shell) noteProgram(c call) bool {
+	if len(s.v.Programs) >= maxCalls {
+		s.addHard("command_too_long", fmt.Sprintf("the line runs more than %d programs", maxCalls), "write fewer")
 		return false
 	}
-	w.v.Programs = append(w.v.Programs, c.texts())
+	s.v.Programs = append(s.v.Programs, c.texts())
 	return true
 }
 
-// isAllowed reports whether the policy names a beginning of the argv.
-func (w *walker) isAllowed(c call) bool {
-	return slices.ContainsFunc(w.p.Allow, func(prefix []string) bool {
-		if len(prefix) == 0 || len(prefix) > len(c.argv) {
-			return false
+// unsure notes why it is not known what the program does.
+func (p *program) unsure(format string, args ...any) {
+	p.pending = append(p.pending, fmt.Sprintf(format, args...))
+}
+
+// unsureOf notes that flags may be hidden in a word of a program that writes.
+func (p *program) unsureOf(o parsed) {
+	if o.dynamic {
+		p.unsure("%s gets arguments that are not known", p.name())
+	}
+}
+
+// usesNetwork notes that the program speaks to other machines.
+func (p *program) usesNetwork() {
+	p.addSoft("command_network", p.name()+" uses the network", "work with the files of the repository")
+	p.unsure("%s uses the network", p.name())
+}
+
+// settle closes the judgement of a program that is not allowed by its name.
+func (p *program) settle() {
+	if len(p.pending) == 0 {
+		return
+	}
+	opens := !p.vars.steered && p.policy.mayWork(p.call)
+	if opens && p.policy.Work(p.texts()) {
+		p.v.Works = true
+	} else {
+		opens = opens && len(p.pending) == 1 && p.pending[0] == writesUnknown(p.name()) && programName(p.name()) != "git"
+		for _, reason := range p.pending {
+			p.listable[reason] = opens && (p.listable[reason] || !slices.Contains(p.v.Reasons, reason))
+			p.noteUnknown("%s", reason)
 		}
-		for i, p := range prefix {
-			if !c.argv[i].is(p) {
-				return false
-			}
-		}
-		return true
-	})
+	}
+	judgeMentions(p)
+}
+
+func writesUnknown(name string) string {
+	return fmt.Sprintf("it is not known which files %s writes", name)
 }
 
 // programName is the name by which the tables know a program: a file of the usual
@@ -80,17 +112,14 @@ func denyTableName(name string) string {
 // isKnownProgram reports whether a name is a program, or a word of the shell, that is
 // judged here by its name.
 func isKnownProgram(name string) bool {
-	_, reads := readers[name]
-	_, writes := writers[name]
 	_, wraps := wrappers[name]
-	return reads || writes || wraps || slices.Contains(shells, name) || slices.Contains(builtins, name) ||
-		slices.Contains([]string{"git", "go", "find", "sed", "awk", "xargs", "cd", "eval", "source", "odd"}, name)
+	return wraps || judgeOf(name) != nil || slices.Contains(shells, name) || slices.Contains([]string{"cd", "eval", "source"}, name)
 }
 
 // builtins of the shell that write nothing and run nothing. A name they set is
 // judged apart.
 var builtins = strings.Fields(`: true false echo printf test [ pwd exit return break continue shift set shopt read unset wait times umask ulimit getopts hash type bg fg
-	mapfile readarray logout suspend caller disown help dirs let`)
+	mapfile readarray logout suspend caller disown help dirs`)
 
 // readers are the programs that write nothing, with the flags that make them
 // write or run something after all.
@@ -108,189 +137,168 @@ var readers = map[string]string{
 // taken for a file.
 var valued = map[string]string{"head": "nc", "tail": "nc", "grep": "efmABCdD", "egrep": "efmABC", "fgrep": "efmABC", "rg": "efmABCgtTjMdr", "sort": "kStT", "cut": "dfbc", "seq": "fs", "date": "dr", "jq": "fL"}
 
+// speakers are programs whose work is to speak to other machines.
+var speakers = strings.Fields("curl wget nc ncat netcat ssh scp sftp ftp telnet rsync socat gh glab http https aria2c lynx w3m ping dig nslookup host")
+
 // judgeEffects judges what a program reads and writes.
-func (w *walker) judgeEffects(c call) {
-	name := programName(c.name())
-	write, writes := writers[name]
-	flags, reads := readers[name]
-	switch {
-	case writes:
-		write(w, c)
-	case w.ownJudge(name) != nil:
-		w.ownJudge(name)(c)
-	case slices.Contains(builtins, name):
-		w.judgeBuiltin(c)
-	case name == "cd" || name == "pushd" || name == "popd":
-		w.noteUnknown("%s changes to an unknown folder", name)
-	case reads:
-		w.judgeReader(c, flags)
-	case slices.Contains(speakers, name):
-		w.noteNetwork(c)
-	default:
-		w.addPending("%s", writesUnknown(c.name()))
+func judgeEffects(p *program) {
+	if judge := judgeOf(programName(p.name())); judge != nil {
+		judge(p)
+	} else {
+		p.unsure("%s", writesUnknown(p.name()))
 	}
 }
 
-// ownJudge is what judges a program whose words say what it does, nil for another.
-func (w *walker) ownJudge(name string) func(call) {
+// judgeOf is what judges a program whose words say what it does, nil for another.
+func judgeOf(name string) func(*program) {
 	switch name {
 	case "git":
-		return w.judgeGit
+		return judgeGit
 	case "go":
-		return w.judgeGo
+		return judgeGo
 	case "find":
-		return w.judgeFind
+		return judgeFind
 	case "sed", "gsed":
-		return w.judgeSed
+		return judgeSed
+	case "awk", "gawk", "mawk", "nawk":
+		return judgeAwk
 	case "odd":
-		return w.judgeOdd
+		return judgeOdd
+	case "rm", "rmdir", "unlink":
+		return judgeRemove
+	case "mv":
+		return judgeMove
+	case "cp", "install":
+		return judgeCopy
+	case "ln":
+		return judgeLink
+	case "chmod", "chown", "chgrp":
+		return judgeMode
+	case "dd":
+		return judgeDd
+	case "tee", "touch", "mkdir", "truncate", "mkfifo", "mknod":
+		return judgeWriter
+	case "uniq", "xxd":
+		return judgeFilter
+	case "gofmt", "goimports", "gofumpt":
+		return judgeFormatter
 	}
-	if strings.HasSuffix(name, "awk") && len(name) <= 4 {
-		return w.judgeAwk
+	flags, reads := readers[name]
+	switch {
+	case slices.Contains(builtins, name):
+		return judgeBuiltin
+	case reads:
+		return func(p *program) { judgeReader(p, flags) }
+	case slices.Contains(speakers, name):
+		return (*program).usesNetwork
 	}
 	return nil
 }
 
-// speakers are programs whose work is to speak to other machines.
-var speakers = strings.Fields("curl wget nc ncat netcat ssh scp sftp ftp telnet rsync socat gh glab http https aria2c lynx w3m ping dig nslookup host")
-
 // judgeReader judges a program that only reads, if none of its flags says more.
-func (w *walker) judgeReader(c call, flags string) {
-	name := programName(c.name())
-	p := c.options(valued[name])
+func judgeReader(p *program, flags string) {
+	name := programName(p.name())
+	o := p.options(valued[name])
 	for _, flag := range strings.Fields(flags) {
-		if p.has(strings.TrimLeft(flag, "-")) {
-			w.addPending("%s %s writes a file or runs a program", name, flag)
+		if o.has(strings.TrimLeft(flag, "-")) {
+			p.unsure("%s %s writes a file or runs a program", name, flag)
 		}
 	}
-	if flags != "" && p.dynamic {
-		w.addPending("a flag of %s is not written out", name)
+	if flags != "" && o.dynamic {
+		p.unsure("a flag of %s is not written out", name)
 	}
-	files := p.operands
+	files := o.operands
 	switch name {
 	case "grep", "egrep", "fgrep", "rg", "ag", "jq", "zgrep", "yq":
-		if len(files) > 0 && !p.has("e", "f", "regexp", "file") {
+		if len(files) > 0 && !o.has("e", "f", "regexp", "file") {
 			files = files[1:]
 		}
 	case "hostname", "date":
 		if len(files) > 0 && !strings.HasPrefix(files[0].text, "+") {
-			w.addPending("%s with an argument changes a setting", name)
+			p.unsure("%s with an argument changes a setting", name)
 		}
 		return
 	case "basename", "dirname", "tr", "seq", "expr", "sleep", "which":
 		return
 	}
-	w.noteReads(c, files...)
-}
-
-// settingBuiltins set the variables that their operands name.
-var settingBuiltins = strings.Fields("read unset mapfile readarray getopts let wait")
-
-// judgeBuiltin judges a word of the shell that runs nothing: a name it sets may
-// steer other programs, or hold text that is run on the way.
-func (w *walker) judgeBuiltin(c call) {
-	p := c.options("vdinNptuaCcOs")
-	told := !slices.ContainsFunc(c.argv[1:], func(a word) bool { return !a.known })
-	switch name := c.name(); {
-	case name == "set" || name == "shopt":
-		w.judgeSettings(c)
-	case name == "test" || name == "[":
-		w.judgeTests(c, told)
-	case name == "hash" && len(c.argv) > 1:
-		w.addPending("hash can make a name run another program")
-	case (name == "mapfile" || name == "readarray") && p.has("C", "c"):
-		w.addPending("%s -C runs a command", name)
-	case name == "printf":
-		w.judgePrintf(c, p)
-	case name == "echo" || name == ":":
-		return // they expand nothing more
-	}
-	w.judgeIndexes(c)
-	if slices.Contains(settingBuiltins, c.name()) {
-		w.judgeSetNames(c, c.argv[1:]...)
-	}
-}
-
-// judgePrintf judges printf, which with -v sets a name.
-func (w *walker) judgePrintf(c call, p parsed) {
-	if o, ok := p.option("v"); ok {
-		w.judgeSetNames(c, o.value)
-	} else if c.argv[min(1, len(c.argv)-1)].splits {
-		w.addPending("printf gets arguments that are not known; quote the expansion")
-	}
-}
-
-// judgeIndexes judges the indexes of names, which the shell computes.
-func (w *walker) judgeIndexes(c call) {
-	for _, a := range c.argv[1:] {
-		if a.known && holdsCode(a.text) && strings.Contains(a.text, "[") {
-			w.addPending("%s would run the command in the index of %s", c.name(), a.text)
-		}
-	}
-}
-
-// judgeTests judges test and [, which with -v compute the index of a variable: it must
-// not come out of an expansion.
-func (w *walker) judgeTests(c call, told bool) {
-	for _, a := range c.argv[1:] {
-		name := strings.Trim(a.text, "${}")
-		switch {
-		case !told && a.is("-v"), a.splits && !syntax.ValidName(name) && name != "?" && name != "#":
-			w.addPending("%s may read a variable whose name runs a command; quote the expansion", c.name())
-		case a.splits && syntax.ValidName(name):
-			w.sums[name] = true
-		}
-	}
-}
-
-// judgeSetNames judges variables that a word of the shell sets. A value of a flag is
-// judged as a name too: which flags have one, the words do not agree on.
-func (w *walker) judgeSetNames(c call, names ...word) {
-	for _, a := range names {
-		if !a.known {
-			w.addPending("%s sets %s, and the command does not show which variable that is", c.name(), a.text)
-			continue
-		}
-		name, _, _ := strings.Cut(a.text, "=")
-		for ; strings.HasPrefix(a.text, "-") && name != ""; name = name[1:] { // a name may stand close to its letter
-			w.judgeVariable(name, "")
-		}
-		w.judgeVariable(name, "")
-		w.noteSet(name, false)
-	}
+	p.reads(files...)
 }
 
 // tameSettings are settings of the shell that do not change what a line means.
 var tameSettings = strings.Fields("errexit nounset pipefail noglob noclobber xtrace verbose noexec globstar nullglob dotglob failglob nocaseglob nocasematch inherit_errexit")
 
-// judgeSettings judges set and shopt: some settings make other text of the line run
-// than its syntax tree shows.
-func (w *walker) judgeSettings(c call) {
-	for _, a := range c.argv[1:] {
-		switch {
-		case a.is("--", "-") && c.name() == "set":
-			return
-		case !a.known:
-			w.addPending("%s gets arguments that are not known", c.name())
-		case strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+"):
-			if letters := "euxvfCno"; c.name() == "set" && strings.Trim(a.text[1:], letters) != "" || c.name() == "shopt" && strings.Trim(a.text[1:], "supqo") != "" {
-				w.addPending("%s %s changes how the shell reads the command", c.name(), a.text)
+// judgeBuiltin judges a word of the shell that runs nothing: a name it sets may
+// steer other programs, or hold text that is run on the way.
+func judgeBuiltin(p *program) {
+	args := p.argv[1:]
+	switch name := p.name(); name {
+	case "set", "shopt": // some settings make other text of the line run than its syntax tree shows
+		for _, a := range args {
+			flags, is := strings.CutPrefix(strings.Replace(a.text, "+", "-", 1), "-")
+			letters := map[string]string{"set": "euxvfCno", "shopt": "supqo"}[name]
+			if !a.known || is && strings.Trim(flags, letters) != "" || !is && !slices.Contains(tameSettings, a.text) {
+				p.unsure("%s %s changes how the shell reads the command", name, a.text)
 			}
-		case !slices.Contains(tameSettings, a.text):
-			w.addPending("%s %s changes how the shell reads the command", c.name(), a.text)
+		}
+	case "test", "[":
+		judgeTest(p, args)
+	case "hash":
+		if len(args) > 0 {
+			p.unsure("hash can make a name run another program")
+		}
+	case "printf":
+		if o, sets := p.options("v").option("v"); sets {
+			setNames(p, o.value)
+		} else if p.argv[min(1, len(args))].splits {
+			p.unsure("printf gets arguments that are not known; quote the expansion")
+		}
+	case "mapfile", "readarray":
+		if p.options("dnOsuCc").has("C", "c") {
+			p.unsure("%s -C runs a command", name)
+		}
+		setNames(p, args...)
+	case "read", "unset", "getopts", "wait":
+		setNames(p, args...)
+	}
+}
+
+// judgeTest judges test and [, which compute what an expansion holds where it may be an index.
+func judgeTest(p *program, args []word) {
+	for _, a := range args {
+		name := strings.Trim(a.text, "${}")
+		switch {
+		case a.splits && syntax.ValidName(name):
+			p.vars.evaluated[name] = true
+		case a.is("-v"), a.splits && name != "?" && name != "#":
+			p.unsure("%s may read a variable whose name runs a command; quote the expansion", p.name())
 		}
 	}
 }
 
-// judgeOdd judges odd's own verbs. Which of them are a person's is in the deny table.
-func (w *walker) judgeOdd(c call) {
-	p := c.options("C")
-	if len(p.operands) == 0 {
-		return
+// setNames judges variables that a word of the shell sets. A value of a flag is judged as a name
+// too, and a name may stand close to its letter.
+func setNames(p *program, names ...word) {
+	for _, a := range names {
+		flag := strings.HasPrefix(a.text, "-")
+		if !a.known || !flag && strings.Trim(a.text, nameLetters) != "" {
+			p.unsure("%s sets %s, and the command does not show which variable that is", p.name(), a.text)
+			continue
+		}
+		for name := a.text; flag && name != ""; name = name[1:] {
+			p.steer(name, "")
+		}
+		p.steer(a.text, "")
+		p.vars.set(a.text, false)
 	}
-	verb := p.operands[0]
+}
+
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+
+// judgeOdd judges odd's own verbs. Which of them are a person's is in the deny table.
+func judgeOdd(p *program) {
+	o := p.options("C")
 	reads := strings.Fields("search get related expand why backlinks status context check log canon compile-persona explain help version anchor")
-	if !verb.is(reads...) || p.has("out", "output", "fix") {
-		w.addPending("it is not known which files odd %s writes", verb.text)
+	if verb := o.first(); len(o.operands) > 0 && (!verb.is(reads...) || o.has("out", "output", "fix")) {
+		p.unsure("it is not known which files odd %s writes", verb.text)
 	}
 }

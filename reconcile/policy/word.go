@@ -17,9 +17,9 @@ type word struct {
 	splits bool // the shell may make several words of it
 }
 
-func (w word) is(any ...string) bool {
-	return w.known && slices.Contains(any, w.text)
-}
+func knownWord(text string) word { return word{text: text, known: true, lead: text} }
+
+func (w word) is(any ...string) bool { return w.known && slices.Contains(any, w.text) }
 
 // readWord reads a word of the shell. The folder names a shell always has a
 // value for count as known: ~ and $HOME are written ~, $PWD is written ".".
@@ -155,130 +155,21 @@ func wordSource(w *syntax.Word) string {
 	return b.String()
 }
 
-// call is one program being run.
-type call struct {
-	argv []word
-	dirs dirs
-	from input
-}
-
-func (c call) name() string { return c.argv[0].text }
-
-func (c call) texts() []string {
-	out := make([]string, len(c.argv))
-	for i, a := range c.argv {
-		out[i] = a.text
+// readDoc reads the body of a here-document: nothing in it is a pattern.
+func readDoc(doc *syntax.Word) word {
+	out := word{known: true}
+	if doc == nil {
+		return out
 	}
-	return out
-}
-
-func (c call) with(argv []word) call { return call{argv: argv, dirs: c.dirs, from: c.from} }
-
-// option is one flag of a program, by its letter or its long name.
-type option struct {
-	name  string // "r", "recursive"
-	long  bool   // it stands behind two dashes, and may be shortened
-	value word
-	has   bool // a value came with it
-}
-
-// means reports an option by its letter or its long name; "" is none.
-func (o option) means(letter, long string) bool {
-	if o.long {
-		return o.name != "" && strings.HasPrefix(long, o.name)
-	}
-	return o.name == letter
-}
-
-// parsed is an argv taken apart.
-type parsed struct {
-	options  []option
-	operands []word
-	dynamic  bool // a word that may be a flag is not known
-}
-
-// first is the first operand, no word where there is none.
-func (p parsed) first() word {
-	if len(p.operands) == 0 {
-		return word{}
-	}
-	return p.operands[0]
-}
-
-// options takes an argv apart as getopt does. takes are the letters that have a
-// value, long the long names that do.
-func (c call) options(takes string, long ...string) parsed {
-	var out parsed
-	args := c.argv[1:]
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		out.dynamic = out.dynamic || a.splits
-		switch {
-		case !a.known && !strings.HasPrefix(a.lead, "-"):
-			out.dynamic = out.dynamic || a.lead == ""
-			out.operands = append(out.operands, a)
-		case !a.known:
-			out.dynamic = true
-		case a.text == "--":
-			out.operands = append(out.operands, args[i+1:]...)
-			return out
-		case strings.HasPrefix(a.text, "--"):
-			name, value, has := strings.Cut(a.text[2:], "=")
-			o := option{name: name, long: true, value: word{text: value, known: true, lead: value}, has: has}
-			if !has && hasLongFlag(name, long) && i+1 < len(args) {
-				i++
-				o.value, o.has = args[i], true
-			}
-			out.options = append(out.options, o)
-		case len(a.text) > 1 && a.text[0] == '-':
-			i += out.parseCluster(a.text[1:], takes, args[i+1:])
+	for _, part := range doc.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			out.text += part.Value
+		case *syntax.SglQuoted:
+			out.text += part.Value
 		default:
-			out.operands = append(out.operands, a)
+			out.known = false
 		}
 	}
 	return out
-}
-
-// parseCluster reads letters behind one dash and returns how many words more it took.
-func (p *parsed) parseCluster(letters, takes string, rest []word) int {
-	for j := range len(letters) {
-		o := option{name: letters[j : j+1]}
-		if strings.Contains(takes, o.name) {
-			if j+1 < len(letters) {
-				o.value, o.has = word{text: letters[j+1:], known: true}, true
-			} else if len(rest) > 0 {
-				o.value, o.has = rest[0], true
-			}
-			p.options = append(p.options, o)
-			if j+1 < len(letters) || len(rest) == 0 {
-				return 0
-			}
-			return 1
-		}
-		p.options = append(p.options, o)
-	}
-	return 0
-}
-
-// hasLongFlag reports whether a long flag, which may be shortened, is one of names.
-func hasLongFlag(given string, names []string) bool {
-	return given != "" && slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, given) })
-}
-
-// option returns the last of the flags of these names. A long name may have
-// been shortened.
-func (p parsed) option(names ...string) (option, bool) {
-	for _, o := range slices.Backward(p.options) {
-		for _, n := range names {
-			if o.name == n || len(n) > 1 && len(o.name) > 1 && strings.HasPrefix(n, o.name) {
-				return o, true
-			}
-		}
-	}
-	return option{}, false
-}
-
-func (p parsed) has(names ...string) bool {
-	_, ok := p.option(names...)
-	return ok
 }

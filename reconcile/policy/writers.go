@@ -6,174 +6,172 @@ import (
 	"strings"
 )
 
-// writers are the programs that change files named in their argv.
-var writers = map[string]func(*walker, call){
-	"rm": (*walker).judgeRemove, "rmdir": (*walker).judgeRemove, "unlink": (*walker).judgeRemove,
-	"mv": (*walker).judgeMove, "cp": (*walker).judgeCopy, "install": (*walker).judgeCopy, "ln": (*walker).judgeLink,
-	"tee": writesOperands(""), "touch": writesOperands("drt"), "mkdir": writesOperands("m"), "truncate": writesOperands("sr"), "mkfifo": writesOperands("m"), "mknod": writesOperands("m"),
-	"chmod": (*walker).judgeMode, "chown": (*walker).judgeMode, "chgrp": (*walker).judgeMode,
-	"dd": (*walker).judgeDd, "uniq": (*walker).judgeUniq, "xxd": (*walker).judgeXxd,
-	"gofmt": formatsInPlace, "goimports": formatsInPlace, "gofumpt": formatsInPlace,
+// judgeWriter judges a program that writes every operand it has.
+func judgeWriter(p *program) {
+	takes := map[string]string{"touch": "drt", "mkdir": "m", "mkfifo": "m", "mknod": "m", "truncate": "sr"}
+	o := p.options(takes[programName(p.name())], "date", "reference", "mode", "size", "time")
+	p.unsureOf(o)
+	p.writes(false, o.operands...)
 }
 
-// writesOperands is a program that writes every operand it has.
-func writesOperands(takes string) func(*walker, call) {
-	return func(w *walker, c call) {
-		p := c.options(takes, "date", "reference", "mode", "size", "time")
-		w.addDynamicPending(c, p)
-		w.noteWrites(c, p.operands...)
-	}
-}
-
-// formatsInPlace judges a program that rewrites its operands, files and folders, under -w.
-func formatsInPlace(w *walker, c call) {
-	p := c.options("")
-	w.addDynamicPending(c, p)
-	if p.has("w") {
-		w.noteTreeWrites(c, p.operands...)
+// judgeFormatter judges a program that rewrites its operands, files and folders, under -w.
+func judgeFormatter(p *program) {
+	o := p.options("")
+	p.unsureOf(o)
+	if o.has("w") {
+		p.writes(true, o.operands...)
 	} else {
-		w.noteReads(c, p.operands...)
+		p.reads(o.operands...)
 	}
 }
 
-// addDynamicPending says that flags may be hidden in a word of a program that writes.
-func (w *walker) addDynamicPending(c call, p parsed) {
-	if p.dynamic {
-		w.addPending("%s gets arguments that are not known", c.name())
+// judgeFilter judges a program that reads one file and writes another.
+func judgeFilter(p *program) {
+	takes := map[string]string{"uniq": "fsw", "xxd": "cglosn"}
+	o := p.options(takes[programName(p.name())], "skip-fields", "skip-chars", "check-chars")
+	p.unsureOf(o)
+	if len(o.operands) > 0 {
+		p.reads(o.operands[0])
+		p.writes(false, o.operands[1:]...)
 	}
 }
 
-func (w *walker) judgeRemove(c call) {
-	p := c.options("")
-	w.addDynamicPending(c, p)
-	all := p.has("r", "R", "recursive")
-	for _, n := range p.operands {
-		if w.deniesDestroying(c, n) {
-			continue
-		}
-		w.noteWrittenWords(c, all, []word{n})
-	}
-}
-
-// copyTarget takes where a copy or a move goes to from the operands.
-func copyTarget(p parsed) (from []word, to word, folder, ok bool) {
-	if o, is := p.option("t", "target-directory"); is {
-		return p.operands, o.value, true, true
-	}
-	if len(p.operands) < 2 {
-		return p.operands, word{}, false, false
-	}
-	last := len(p.operands) - 1
-	return p.operands[:last], p.operands[last], last > 1, true
-}
-
-// noteTargetWrites writes to a target that may be a file or a folder that takes each by its
-// own name.
-func (w *walker) noteTargetWrites(c call, from []word, to word, folder, tree bool) {
-	if !folder {
-		w.noteWrittenWords(c, tree, []word{to})
-	}
-	for _, n := range from {
-		if !n.known {
-			w.addPending("%s writes %s, and the command does not show which file that is", c.name(), n.text)
-			continue
-		}
-		inner := to
-		inner.text = strings.TrimSuffix(to.text, "/") + "/" + path.Base(n.text)
-		w.noteWrittenWords(c, tree, []word{inner})
-	}
-}
-
-func (w *walker) judgeMove(c call) {
-	p := c.options("tS", "target-directory", "suffix")
-	w.addDynamicPending(c, p)
-	from, to, folder, ok := copyTarget(p)
-	for _, n := range from {
-		if !w.deniesDestroying(c, n) {
-			w.noteWrittenWords(c, w.mayBeFolder(n), []word{n})
+func judgeDd(p *program) {
+	for _, a := range p.argv[1:] {
+		key, value, _ := strings.Cut(a.text, "=")
+		n := word{text: value, known: a.known, lead: value}
+		switch {
+		case key == "of":
+			p.writes(false, n)
+		case key == "if":
+			p.reads(n)
+		case !a.known && !strings.Contains(a.lead, "="):
+			p.unsure("dd gets arguments that are not known")
 		}
 	}
-	if ok {
-		w.noteTargetWrites(c, from, to, folder, false)
+}
+
+func judgeRemove(p *program) {
+	o := p.options("")
+	p.unsureOf(o)
+	for _, n := range o.operands {
+		if !deniesDestroying(p, n) {
+			p.writes(o.has("r", "R", "recursive"), n)
+		}
 	}
 }
 
-// mayBeFolder guesses for a work tree that is not at hand: a name without an
-// extension may be a folder's.
-func (w *walker) mayBeFolder(n word) bool {
-	return w.p.Files != nil || strings.Trim(path.Ext(n.text), ".") == ""
+// transfer is a copy, a move or a link: of what, and where to. A folder takes each by its own name.
+type transfer struct {
+	from   []word
+	to     word
+	folder bool
 }
 
-func (w *walker) judgeCopy(c call) {
-	p := c.options("tSmog", "target-directory", "suffix", "mode", "owner", "group")
-	w.addDynamicPending(c, p)
-	if programName(c.name()) == "install" && p.has("d", "directory") {
-		w.noteWrites(c, p.operands...)
+// readTransfer takes the operands of a program apart that copies, moves or links.
+func readTransfer(o parsed) transfer {
+	last := len(o.operands) - 1
+	if t, is := o.option("t", "target-directory"); is && t.value.text != "" {
+		return transfer{o.operands, t.value, true}
+	} else if is {
+		return transfer{o.operands, word{text: "…"}, true}
+	} else if last < 1 {
+		return transfer{from: o.operands}
+	}
+	return transfer{o.operands[:last], o.operands[last], last > 1}
+}
+
+// puts writes to a target that may be a file or a folder.
+func (t transfer) puts(p *program, tree bool) {
+	if t.to.text == "" {
 		return
 	}
-	from, to, folder, ok := copyTarget(p)
-	w.noteReads(c, from...)
-	for _, n := range from {
-		w.copiesOdd(c, n)
+	if !t.folder {
+		p.writes(tree, t.to)
 	}
-	if ok {
-		w.noteTargetWrites(c, from, to, folder, p.has("r", "R", "a", "recursive", "archive"))
+	for _, n := range t.from {
+		if !n.known {
+			p.unsure("%s writes %s, and the command does not show which file that is", p.name(), n.text)
+			continue
+		}
+		inner := t.to
+		inner.text = strings.TrimSuffix(t.to.text, "/") + "/" + path.Base(n.text)
+		p.writes(tree, inner)
 	}
-	if p.has("s", "l", "symbolic-link", "link", "parents") && programName(c.name()) == "cp" {
-		w.addPending("cp makes links, or folders that are not named")
+}
+
+func judgeMove(p *program) {
+	o := p.options("tS", "target-directory", "suffix")
+	p.unsureOf(o)
+	t := readTransfer(o)
+	for _, n := range t.from {
+		if !deniesDestroying(p, n) {
+			p.writes(p.policy.mayBeFolder(n), n)
+		}
+	}
+	t.puts(p, false)
+}
+
+func judgeCopy(p *program) {
+	o := p.options("tSmog", "target-directory", "suffix", "mode", "owner", "group")
+	p.unsureOf(o)
+	installs := programName(p.name()) == "install"
+	if installs && o.has("d", "directory") {
+		p.writes(false, o.operands...)
+		return
+	}
+	t := readTransfer(o)
+	p.reads(t.from...)
+	for _, n := range t.from {
+		copiesOdd(p, n)
+	}
+	t.puts(p, o.has("r", "R", "a", "recursive", "archive"))
+	if !installs && o.has("s", "l", "symbolic-link", "link", "parents") {
+		p.unsure("cp makes links, or folders that are not named")
 	}
 }
 
 // copiesOdd refuses a second name for odd's own program, under which no rule would know it.
 // A folder of the repository may have that name.
-func (w *walker) copiesOdd(c call, from word) {
+func copiesOdd(p *program, from word) {
 	for _, a := range splitNames(from.text) {
-		if denyTableName(a.text) == "odd" && (!from.known || isOutside(w.resolvePath(c.dirs.at[0], a.text))) {
-			w.addHard("command_human_act", c.name()+" makes a copy of odd, whose commands no rule would know", "run odd by its name")
+		if denyTableName(a.text) == "odd" && (!from.known || isOutside(p.places(a.text)[0])) {
+			p.addHard("command_human_act", p.name()+" makes a copy of odd, whose commands no rule would know", "run odd by its name")
 		}
 	}
 }
 
 // judgeLink makes a file go by a second name, under which no rule knows it.
-func (w *walker) judgeLink(c call) {
-	p := c.options("tS", "target-directory", "suffix")
-	from, to, folder, ok := copyTarget(p)
-	if !ok && len(from) == 1 {
-		to, ok = word{text: path.Base(from[0].text), known: from[0].known}, true
+func judgeLink(p *program) {
+	t := readTransfer(p.options("tS", "target-directory", "suffix"))
+	if t.to.text == "" && len(t.from) == 1 {
+		t.to = word{text: path.Base(t.from[0].text), known: t.from[0].known}
 	}
-	for _, n := range from {
-		w.copiesOdd(c, n)
-		for _, d := range c.dirs.at {
-			r := w.resolvePath(d, n.text)
-			if !n.known || isOutside(r) || len(CheckProtected(r, w.p.Protect)) > 0 {
-				w.addHard("command_link", fmt.Sprintf("ln gives %s a name in the repository", n.text), "copy what is needed, or leave it out")
+	for _, n := range t.from {
+		copiesOdd(p, n)
+		for _, r := range p.places(n.text) {
+			if !n.known || isOutside(r) || len(CheckProtected(r, p.policy.Protect)) > 0 {
+				p.addHard("command_link", fmt.Sprintf("ln gives %s a name in the repository", n.text), "copy what is needed, or leave it out")
 			}
 		}
 	}
-	if ok {
-		w.noteTargetWrites(c, from, to, folder, false)
-	}
-	w.noteUnknown("ln gives one file two names")
+	t.puts(p, false)
+	p.noteUnknown("ln gives one file two names")
 }
 
 // judgeMode judges changes of rights: files that all may write, or that lend their
 // owner's rights, are denied.
-func (w *walker) judgeMode(c call) {
-	p := c.options("", "reference", "from")
-	args := p.operands
-	given := p.has("reference") || programName(c.name()) == "chmod" && p.has("r", "w", "x", "X", "s", "t") // a mode like -w
-	if programName(c.name()) == "chmod" && !given {
-		for i, a := range args {
-			if i == 0 && isLooseMode(a.text) || !a.known && i == 0 {
-				w.addHard("command_permission", "chmod "+a.text+" lets everyone write or sets the setuid bit", "give rights to the owner only, like chmod 755 or u+x")
-			}
+func judgeMode(p *program) {
+	o := p.options("", "reference", "from")
+	args, chmod := o.operands, programName(p.name()) == "chmod"
+	if given := o.has("reference") || chmod && o.has("r", "w", "x", "X", "s", "t"); !given && len(args) > 0 { // a mode like -w is
+		if mode := args[0]; chmod && (!mode.known || isLooseMode(mode.text)) {
+			p.addHard("command_permission", "chmod "+mode.text+" lets everyone write or sets the setuid bit", "give rights to the owner only, like chmod 755 or u+x")
 		}
-	}
-	if len(args) > 0 && !given {
 		args = args[1:]
 	}
-	w.addDynamicPending(c, p)
-	w.noteWrittenWords(c, p.has("R", "recursive"), args)
+	p.unsureOf(o)
+	p.writes(o.has("R", "recursive"), args...)
 }
 
 // isLooseMode reports whether a mode, octal or symbolic, lets others write or sets an id.
@@ -193,37 +191,4 @@ func isLooseMode(mode string) bool {
 		}
 	}
 	return false
-}
-
-func (w *walker) judgeDd(c call) {
-	for _, a := range c.argv[1:] {
-		key, value, _ := strings.Cut(a.text, "=")
-		n := word{text: value, known: a.known, lead: value}
-		switch {
-		case key == "of":
-			w.noteWrites(c, n)
-		case key == "if":
-			w.noteReads(c, n)
-		case !a.known && !strings.Contains(a.lead, "="):
-			w.addPending("dd gets arguments that are not known")
-		}
-	}
-}
-
-func (w *walker) judgeUniq(c call) {
-	p := c.options("fsw", "skip-fields", "skip-chars", "check-chars")
-	w.addDynamicPending(c, p)
-	if len(p.operands) > 0 {
-		w.noteReads(c, p.operands[0])
-		w.noteWrites(c, p.operands[1:]...)
-	}
-}
-
-func (w *walker) judgeXxd(c call) {
-	p := c.options("cglosn")
-	w.addDynamicPending(c, p)
-	if len(p.operands) > 0 {
-		w.noteReads(c, p.operands[0])
-		w.noteWrites(c, p.operands[1:]...)
-	}
 }
