@@ -129,13 +129,14 @@ func TestRulesOfARulebook(t *testing.T) {
 func TestRestIsQuoted(t *testing.T) {
 	t.Parallel()
 	const must, kinds = "Members must look at the red boat first.\n", "\n\n| Boat | Paint |\n| --- | --- |\n| Skiff | Red |\n"
+	far := "\n" + strings.Repeat("Boats float.\n\n", 13) // too much to be quoted whole
 	for _, tt := range []struct{ path, text, lines string }{
-		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use these paints; the shed is full." + kinds, "lines 5-9"},
-		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use red paints; the shed is full." + kinds, "line 5"},
+		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use these paints; the shed is full." + kinds + far, "lines 5-9"},
+		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use red paints; the shed is full." + kinds + far, "line 5"},
 		{"policies/a.md", "# P\n\n## Tools\n\nMembers must use what the following table has. The shed is full.\n", ""},
 		{"policies/a.rst", "P\n=\n\nTools\n-----\n\nMembers must use what the table below has. The shed is full.\n\n=====  =====\nBoat   Paint\n=====  =====\nSkiff  Red\n=====  =====\n", ""},
-		{"SECURITY.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 4) + must, "lines 5-13"},
-		{"SECURITY.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 5) + must, "line 15"},
+		{"SECURITY.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 4) + must + far, "lines 5-13"},
+		{"SECURITY.md", "# P\n\n## Boats we keep\n\n" + strings.Repeat("Boats float.\n\n", 5) + must + far, "line 15"},
 		{"SECURITY.md", "# P\n\n## Boats we keep\n\nOnly the red boat.\n\nBoats of others lie elsewhere.\n\nMembers must look at the red boat first.\n", "lines 5-9"},
 	} {
 		e := drive(t, request(tt.path, tt.text))

@@ -20,7 +20,7 @@ func (d *document) findCandidates() []candidate {
 			out = append(out, s.findCandidates()...)
 		}
 	}
-	return out
+	return d.joinParts(out)
 }
 
 // findCandidates reads a section. What is a step, a decision or a role's description is not a
@@ -350,9 +350,9 @@ func tellApart(cs []candidate) {
 			c.title, c.evidence[0].copied = f.title, true
 		case c.kind == role && path.Dir(f.evidence[0].doc.path) == path.Dir(c.evidence[0].doc.path):
 		case name(f.title) != name(c.title):
-		case f.evidence[0].doc != c.evidence[0].doc && strings.HasSuffix(c.title, "("+c.evidence[0].doc.shortName()+")"):
+		case f.evidence[0].doc != c.evidence[0].doc && strings.HasSuffix(c.title, ")"):
 			c.title = strings.TrimSpace(bracketed().ReplaceAllString(c.title, "")) + " (" + clip(firstPart(c.evidence[0].doc.displayName()), 50) + ")"
-		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")") && !sameName(c.title, firstPart(c.evidence[0].doc.displayName())):
+		case f.evidence[0].doc != c.evidence[0].doc && !sameName(c.title, firstPart(c.evidence[0].doc.displayName())):
 			c.title += " (" + c.evidence[0].doc.shortName() + ")"
 		case f.evidence[0].doc == c.evidence[0].doc && f.evidence[0].from != c.evidence[0].from && c.under != "":
 			c.title = strings.TrimSpace(bracketed().ReplaceAllString(c.title, "")) + " (" + clip(c.under, 50) + ")"

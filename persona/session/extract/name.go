@@ -2,7 +2,9 @@ package extract
 
 import (
 	"path"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // displayName returns what a reader calls the document: its title, else its file. One with a name
@@ -52,3 +54,49 @@ func (d *document) shortName() string {
 func isGeneric(name string) bool {
 	return in("readme index overview introduction usage guide home", strings.ToLower(name))
 }
+
+// qualifyTitle is the title of a rule or a procedure: its heading's, without symbols, a full stop and a
+// number of steps. One with less than two telling words is told by the nearest heading above it that says something,
+// else by its document, as is one that speaks of "this".
+func (s *section) qualifyTitle(title string) string {
+	title = capitalize(strings.TrimFunc(stepCount().ReplaceAllString(title, ""), func(r rune) bool {
+		return unicode.Is(unicode.So, r) || unicode.Is(unicode.Mn, r) || strings.ContainsRune(":. ", r)
+	}))
+	if title == "" {
+		return capitalize(firstPart(s.doc.displayName()))
+	}
+	d, telling := s.doc, countTelling(title)
+	points := slices.ContainsFunc(words(title), func(w string) bool { return in("this these", w) })
+	if strings.HasSuffix(title, ")") || sameName(firstPart(d.displayName()), title) {
+		return title
+	}
+	if telling < 2 && !points {
+		for p := s.parent; p != nil && p.level > 1 && !sameName(p.title, d.title); p = p.parent {
+			name := strings.TrimFunc(bracketed().ReplaceAllString(sectionNumber().ReplaceAllString(p.title, ""), ""), func(r rune) bool { return unicode.Is(unicode.So, r) || r == ' ' })
+			if countTelling(name) > 0 && canName(name, p.code) && !isBoilerplate(name) && !sharesWord(title, name) {
+				return title + " (" + name + ")"
+			}
+		}
+	}
+	apart := path.Dir(d.path) != "." && !sharesWord(title, d.displayName())
+	if name := strings.NewReplacer("(", "", ")", "").Replace(d.shortName()); (telling < 2 || points || apart && telling < 4) && !isGeneric(name) && !sameName(name, title) {
+		return title + " (" + name + ")"
+	}
+	return title
+}
+
+// countTelling counts the words of a title that say what it is about: not those that many headings have.
+func countTelling(title string) int {
+	n := 0
+	for _, w := range words(title) {
+		if !in("a an the of to in on for with from at by and or your our this these that is are before after about how new using getting things done first here it them should "+
+			"changes change instance process workflow build app application code project repository repo branch tests test source started start set up "+
+			"environment dependencies development locally local works steps manual automatic "+
+			"policy policies guideline guidelines rule rules standards principles best practices considerations requirements responsibility responsibilities general other overview review summary recommended", w) {
+			n++
+		}
+	}
+	return n
+}
+
+var stepCount = lazy(`(?i) \([0-9]+ steps\)$`)

@@ -23,7 +23,7 @@ func TestOrders(t *testing.T) {
 		{"what agents do", "docs/CLAUDE.md", "# A\n\n## Code\n\n" + plain, "policy Code (A) |  | lines 5-7"},
 		{"the same elsewhere", "docs/a.md", "# A\n\n## Code\n\n" + plain, ""},
 		{"behind labels", "AGENTS.md", "# A\n\n## Code\n\n- **Boats**: wash them with soap.\n- **Names**: write them on the board.\n", "policy Code (A) |  | lines 5-6"},
-		{"rules that are numbered", "CONTRIBUTING.md", "# A\n\n## Key guidelines\n\n1. Wash the boats with soap.\n2. Write their names on the board.\n", "policy Key guidelines |  | lines 5-6"},
+		{"rules that are numbered", "CONTRIBUTING.md", "# A\n\n## Key guidelines\n\n1. Wash the boats with soap.\n2. Write their names on the board.\n", "policy Key guidelines (A) |  | lines 5-6"},
 		{"steps that are numbered", "AGENTS.md", "# A\n\n## Boats\n\n1. Wash the boats with soap.\n2. Write their names on the board.\n", ""},
 		{"what is done for something", "AGENTS.md", "# A\n\n## Painting boats\n\n" + plain, ""},
 		{"below a lead to rules", "guides/a.md", "# A\n\n## Code\n\nWhen writing code, apply these rules:\n\n- Limit all lines to a maximum of 100 characters.\n- Write one test.\n", "policy Code (A) |  | lines 5-8"},

@@ -2,10 +2,8 @@ package extract
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // readProcedure reads what s says is done in steps, in commands or in prose, where its signs
@@ -209,39 +207,6 @@ func activity(title string) bool {
 	}
 	return isImperative(ws[0]) && len(ws) > 1 || isProcedural(ws[0]) || isProcedural(ws[len(ws)-1]) || isProcedural(singular(ws[len(ws)-1]))
 }
-
-// qualifyTitle is the title of a rule or a procedure: its heading's, without symbols, a full stop and a
-// number of steps.
-func (s *section) qualifyTitle(title string) string {
-	title = capitalize(strings.TrimFunc(stepCount().ReplaceAllString(title, ""), func(r rune) bool {
-		return unicode.Is(unicode.So, r) || unicode.Is(unicode.Mn, r) || strings.ContainsRune(":. ", r)
-	}))
-	if title == "" {
-		return capitalize(firstPart(s.doc.displayName()))
-	}
-	return s.doc.qualifyTitle(title)
-}
-
-// qualifyTitle tells a title by its document: one with less than two telling words, and one that speaks
-// of "this".
-func (d *document) qualifyTitle(title string) string {
-	telling, points := 0, false // points to its document
-	for _, w := range words(title) {
-		points = points || in("this these", w)
-		if !in("a an the of to in on for with from at by and or your our this that is are before after about how new using getting things done first here it them should "+
-			"changes change instance process workflow build app application code project repository repo branch tests test source started start set up "+
-			"environment dependencies development locally local works steps manual automatic", w) {
-			telling++
-		}
-	}
-	apart := path.Dir(d.path) != "." && !sharesWord(title, d.displayName())
-	if name := strings.NewReplacer("(", "", ")", "").Replace(d.shortName()); (telling < 2 || points || apart && telling < 4) && !isGeneric(name) && !sameName(name, title) && !sameName(firstPart(d.displayName()), title) && !strings.HasSuffix(title, ")") {
-		return title + " (" + name + ")"
-	}
-	return title
-}
-
-var stepCount = lazy(`(?i) \([0-9]+ steps\)$`)
 
 // count counts the elements of which is says so.
 func count[T any](items []T, is func(it T) bool) int {

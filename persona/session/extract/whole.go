@@ -5,30 +5,34 @@ import (
 	"strings"
 )
 
-// shortRules is the lines up to which a section with a rule is quoted whole.
+// shortRules is the lines up to which a section with a rule is quoted whole, however little of it obliges; one of
+// which a third does is up to maxRules lines.
 const shortRules = 24
 
 // maxOpening is how far in front of a section's first rule its opening may begin to be quoted with it.
 const maxOpening = 9
 
-// joinEvidence returns the evidence of pieces: all that stands from the first to the last, and what
-// limits them before and behind, the opening too where alone tells that nothing else cites it; of
-// a short section all. A section of more than maxRules lines is quoted place by place.
+// joinEvidence returns the evidence of pieces: all of a section of bearable length that nothing else cites, which
+// alone tells, and where most of it obliges; else all that stands from the first to the last piece, with what limits
+// them before and behind, and the opening. A section of more than maxRules lines is quoted place by place.
 func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 	bs := outermostOf(s.blocks)
 	for n := len(bs) - 1; n > 0 && bs[n].kind == paragraph && strings.HasSuffix(bs[n].run.text, ":") && ps[len(ps)-1].to < bs[n].from; n-- {
 		bs = bs[:n] // it only announces what stands below another heading
 	}
-	last := bs[len(bs)-1].lastLine()
-	cited, all := 0, 0
+	first, last := bs[0].from, bs[len(bs)-1].lastLine()
+	cited, all, coded := 0, 0, 0
 	for _, b := range bs {
 		n := b.lastLine() - b.from + 1
 		all += n
+		if b.kind == code {
+			coded += n
+		}
 		if slices.ContainsFunc(ps, func(p piece) bool { return p.from <= b.from && b.from <= p.to }) {
 			cited += n
 		}
 	}
-	if first := bs[0].from; last-first < shortRules && !s.showsCode() && 2*cited >= all {
+	if lines := last - first; 2*coded < all && (alone && (lines < shortRules || lines < maxRules && 3*cited >= all) || lines < shortRules && 2*cited >= all) {
 		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passageBetween(first, last)}}
 	}
 	var out []evidence
@@ -63,9 +67,6 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 		if k := slices.IndexFunc(bs, func(b block) bool { return b.lastLine() == e.to }); k >= 0 && k+1 < len(bs) && bs[k].kind == paragraph && bs[k+1].kind != paragraph &&
 			(strings.HasSuffix(bs[k].run.text, ":") || stepsBelow().MatchString(bs[k].run.text) || bs[k+1].kind == table && ahead().MatchString(bs[k].run.text)) && bs[k+1].lastLine()-e.from < maxRules {
 			e.to = bs[k+1].lastLine() // what it announces
-		}
-		if alone && len(out) == 1 && last-bs[0].from < shortRules && !s.showsCode() && 4*(e.to-e.from) >= 3*(last-bs[0].from) {
-			e.from, e.to = bs[0].from, last // but for a line at its end
 		}
 		e.passage = s.passageBetween(e.from, e.to)
 	}

@@ -1,0 +1,89 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+)
+
+// joinParts returns candidates with one rule for each heading that lays one down in parts: below it, in maxRules lines, stand
+// other headings, and what was read of them are rules of which one says little without the others. It is quoted with
+// all its parts. Below a heading of a process, steps and rules together are the process.
+func (d *document) joinParts(cs []candidate) []candidate {
+	for _, s := range d.sections {
+		parts := d.sectionsBelow(s)
+		if len(parts) < 2 || s.level < 1 || d.designs || d.decides || s.isAside() || s.code || !ruleTitle(s.title) || s.own == roles || s.nearestTopic() == glossary ||
+			s.own != policies && !namesCourse(s.title) && (s.level == 1 || !d.isForRules()) {
+			continue
+		}
+		e := evidence{doc: d, from: s.line, to: s.endLine(), passage: s.passageBetween(s.line, s.endLine())}
+		for _, x := range parts {
+			e.to = x.endLine()
+			e.passage = append(append(e.passage, x.headingBlock()), x.passageBetween(x.line, e.to)...)
+		}
+		var of []candidate
+		rest := slices.DeleteFunc(slices.Clone(cs), func(c candidate) bool {
+			in := s.line <= c.evidence[0].from && c.evidence[0].from <= e.to
+			if in {
+				of = append(of, c)
+			}
+			return in
+		})
+		if e.to-e.from >= maxRules || slices.ContainsFunc(parts, (*section).isSelfContained) || !s.isInParts(of) {
+			continue
+		}
+		whole := of[0]
+		for _, c := range of {
+			whole.score = max(whole.score, c.score)
+			whole.owners = union(whole.owners, c.owners)
+		}
+		if whole.kind = policyAtom; namesCourse(s.title) {
+			whole.kind = process
+		}
+		if whole.evidence[0].from >= parts[0].line {
+			whole.about = ""
+		}
+		whole.title, whole.heads, whole.evidence = s.qualifyTitle(sectionNumber().ReplaceAllString(s.title, "")), nil, []evidence{e}
+		for _, x := range append(parts, s) {
+			x.gave, x.torn = true, false
+		}
+		cs = append(rest, s.soundOf([]candidate{whole})...)
+	}
+	return cs
+}
+
+// sectionsBelow are the sections below s, in order.
+func (d *document) sectionsBelow(s *section) (out []*section) {
+	for _, x := range d.sections {
+		if x.isBelow(s) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// isSelfContained reports whether s is something else than a part of a rule: an example, or what is shown.
+func (s *section) isSelfContained() bool {
+	return s.code || s.isClosed() || strings.Contains(strings.ToLower(s.title), "example") || slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code && len(b.lines) > 3 })
+}
+
+// namesCourse reports whether a heading names a process.
+func namesCourse(title string) bool {
+	ws := words(title)
+	return len(ws) > 1 && in("process procedure workflow lifecycle", ws[len(ws)-1])
+}
+
+// isInParts reports whether what was read of s and below it is one rule in parts: nothing but rules, and below a heading of a process
+// steps, one of which is a fragment: what s itself says in a few lines, or what stands below a heading that says nothing without that of s,
+// or that is a sentence.
+func (s *section) isInParts(of []candidate) bool {
+	fragment := false
+	for _, c := range of {
+		if c.kind != policyAtom && !(c.kind == process && namesCourse(s.title)) {
+			return false
+		}
+		title := bracketed().ReplaceAllString(c.title, "")
+		own := c.evidence[0].from < s.line+maxOpening && sameName(title, sectionNumber().ReplaceAllString(s.title, ""))
+		fragment = fragment || own && c.evidence[0].to-c.evidence[0].from < 5 || !own && (countTelling(title) == 0 || len(words(title)) > 7)
+	}
+	return fragment
+}
