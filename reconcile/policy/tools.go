@@ -134,7 +134,13 @@ func findActs(p *program, starts, args []word) {
 
 // plainSed matches a script of addresses, s, p, d, q and = alone: it only changes what sed prints.
 var plainSed = lazyRegexp(func() string {
-	text := func(end string) string { return `(?:[^\\\n\[` + end + `]|\\.)*` + end }
+	text := func(end string) string { // no set in brackets has an end in it, which not all seds read alike
+		in := `[^\]\[\\\n` + end + `]`
+		if end != ":" {
+			in = `(?:\[:[a-z]+:\]|` + in + `)`
+		}
+		return `(?:[^\\\n\[` + end + `]|\\.|\[\^?(?:\]|` + in + `)` + in + `*\])*` + end
+	}
 	puts := ""
 	for _, end := range []string{"/", ",", ":", "#", "@", `\|`} {
 		puts += "|s" + end + text(end) + text(end) + `[gpiI0-9]*`
