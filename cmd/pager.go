@@ -15,7 +15,7 @@ import (
 var pagedVerbs = []string{
 	"status", "config list", "config explain", "task list", "task show", "review", "search", "get", "check", "log", "explain",
 	"knowledge related", "knowledge backlinks", "knowledge expand", "compile-persona", "journal list", "journal opens",
-	"agent context", "agent handoff list", "agent handoff show", "agent persona show", "op list", "op show", "op diff", "op trace", "op prompt",
+	"agent context", "agent handoff list", "agent handoff show", "agent persona show", "op list", "op show", "op diff", "op prompt",
 	"gate lease show", "gate proposals list", "gate proposals show",
 }
 

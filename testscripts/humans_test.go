@@ -39,7 +39,7 @@ var anyones = strings.Fields(`init demo status search get check log explain comp
 var anyonesBelow = map[string]string{
 	"task": "add list show permissions", "drain": "pause", "knowledge": "related backlinks expand path graph index canon", "journal": "add list opens tensions types lint",
 	"agent": "run audit observe context", "agent handoff": "new check show list merge", "agent persona": "list show", "mcp": "servers", "knowledge canon": "resolve", "gate lease": "show check draft", "config": "list explain get",
-	"anchor": "identity context proof express verify renew release ls gate", "anchor hook": "check", "op": "list show diff trace prompt watch classify",
+	"anchor": "identity context proof express verify renew release ls gate", "anchor hook": "check", "op": "list show diff prompt classify",
 	"gate": "lease decay", "gate proposals": "list show", "hook": "run",
 }
 

@@ -54,7 +54,6 @@ type change struct {
 	repairer *pipeline.Repairer
 
 	// Where it goes.
-	doing   string // within the phase, for people
 	why     string // it ended, in words of any length
 	mayLand bool   // it may land by itself
 	held    pipeline.Held
@@ -235,11 +234,11 @@ var doingNow = map[pipeline.Phase]string{
 }
 
 func (ch *change) keepRecord(o pipeline.Op) {
-	ch.op, ch.ops, ch.doing = o, append(ch.ops, o), ""
+	ch.op, ch.ops = o, append(ch.ops, o)
 	if what := doingNow[o.Phase]; what != "" { // how it ended, the task's own line says
 		ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, what))
 	}
-	ch.showBeat()
+	_ = ch.d.repo.Show(o.Live()) // a run that cannot be shown goes on
 }
 
 // whenEnded is the last session with what the op came to.
@@ -293,11 +292,6 @@ func (rec recorder) writeLaterRecords(p *draft, w work) {
 		behind = append(slices.Clip(behind), end)
 	}
 	p.recordOps(behind...)
-}
-
-// showBeat lets others see what this run is at work on. A run that cannot be shown goes on.
-func (ch *change) showBeat() {
-	_ = ch.d.repo.Show(ch.op.Live(secrets.RedactText(ch.doing)))
 }
 
 // keepFiles adds to the run's tree what a person reads of the op: its dossier, and its

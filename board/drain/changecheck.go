@@ -112,11 +112,7 @@ func (t terms) unpermittedPaths(paths, candidate []string) []string {
 func (ch *change) runChecks(ctx context.Context) (_ pipeline.Report, err error) {
 	t := bench.Job{Commit: ch.draft, Task: ch.c.task, Cfg: ch.d.at.cfg, Files: ch.candidate.Files, Findings: append(ch.ground.Refusing(ch.verdict.Findings), ch.bound.outOfScope(ch.candidate)...), Parse: true}
 	b := ch.d.place().bench()
-	b.Say = func(s string) {
-		ch.doing = s
-		ch.showBeat()
-		ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, s))
-	}
+	b.Say = func(s string) { ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, s)) }
 	ch.report, err = b.ExamineAgainst(ctx, ch.d.repo, t, ch.c.base)
 	ch.checked = ch.draft
 	return ch.report, err

@@ -168,9 +168,7 @@ type Beat struct {
 	Began time.Time `json:"began"`           // the op
 	At    time.Time `json:"at"`              // of its last record
 	Until time.Time `json:"until,omitzero"`  // the deadline, zero after an ending: a beat past it is of nobody
-	Tries int       `json:"tries"`           // of the phase
 	Spent int64     `json:"spent_micro_usd"` // in all
-	Doing string    `json:"doing,omitempty"` // within the phase, a few words of people's own; "" for nothing in particular
 }
 
 // Alive reports that somebody is at work on the op at now.
@@ -179,11 +177,8 @@ func (b Beat) Alive(now time.Time) bool {
 }
 
 // Live is the file that shows a run at work on an op: a Beat as a line of JSON.
-func (o Op) Live(doing string) []byte {
-	if o.Ended() {
-		doing = ""
-	}
-	b, _ := json.Marshal(Beat{Run: o.last.By, Op: o.ID, Task: o.Task, Phase: o.Phase, Began: o.Began, At: o.At, Until: o.Until, Tries: o.Tries, Spent: o.Spent, Doing: doing}) // texts and integers
+func (o Op) Live() []byte {
+	b, _ := json.Marshal(Beat{Run: o.last.By, Op: o.ID, Task: o.Task, Phase: o.Phase, Began: o.Began, At: o.At, Until: o.Until, Spent: o.Spent}) // texts and integers
 	return append(b, '\n')
 }
 

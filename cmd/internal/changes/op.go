@@ -3,7 +3,6 @@
 package changes
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,7 +31,6 @@ func OpVerb(env console.Env) *cli.Command {
 	return verb.Group("op", "list and inspect agents' file changes; cancel one",
 		"odd op list\n"+
 			"odd op show 7QK2ZP\n"+
-			"odd op watch\n"+
 			"odd op classify docs/\n\n"+
 			"An op is one attempt of an agent to change files that are not atoms: tasks\n"+
 			"that set paths (odd task add --path). odd checks the files, runs your commands\n"+
@@ -45,9 +43,7 @@ func OpVerb(env console.Env) *cli.Command {
 			verb.On(env, workspace.OpenFiles, runOpList), &cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"}),
 		opRead(env, "show", "show one change: its state, tier, findings, time and cost", runOpShow),
 		opRead(env, "diff", "print the patch of a change, also of one that failed", runOpDiff),
-		opRead(env, "trace", "print a change as a tree: task, run, phases and commits", runOpTrace),
 		opRead(env, "prompt", "print the briefs (prompts) that agents got for a change", runOpPrompt),
-		opWatch(env),
 		opCancel(env), opClassify(env))
 }
 
@@ -185,51 +181,6 @@ func patchOf(ctx context.Context, r *repo.Repo, o pipeline.Op) ([]byte, error) {
 	return nil, verb.Refuse("artifacts", "op diff %s: the commit %s is no longer in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*' to look for it in run %s", o.ID, console.ShortID(made), o.Run)
 }
 
-func runOpTrace(c *cli.Context, env console.Env, v *workspace.Board, s pipeline.Story) error {
-	tree := pipeline.Trace(s)
-	o := s.Op()
-	for _, t := range v.AllTasks() {
-		if t.ID != okf.ID(o.Task) || len(tree) == 0 || len(tree[0].Below) == 0 || t.Atom == nil || t.Atom.Generated.By == "" {
-			continue
-		}
-		tree[0].Below[0].Note = "filed by " + t.Atom.Generated.By
-		tree[0].Below[0].At = t.Atom.Generated.At
-	}
-	if err := addLanded(c.Context, v, tree, s.Op()); err != nil {
-		return err
-	}
-	return console.ShowText(env, c.Bool("json"), tree, pipeline.Render(tree, func(n int64) string { return budget.MicroUSD(n).String() }))
-}
-
-// addLanded hangs the person's commit that merged what the op proposed below the
-// ref that the op moved.
-func addLanded(ctx context.Context, v *workspace.Board, tree []pipeline.Node, o pipeline.Op) error {
-	if o.Reason != pipeline.Merged || len(o.Moved) == 0 {
-		return nil
-	}
-	for c, err := range v.Repo.Log(ctx, repo.OID(o.Fact(pipeline.FactBase)), v.Tip) {
-		if err != nil {
-			return err
-		}
-		if named := c.Trailer("Odd-Proposal"); len(named) == 1 && named[0] == o.Moved[0].New && (len(c.Trailer("Odd-Approved-By")) == 1 || len(c.Trailer("Odd-Approval")) == 1) {
-			hangBelow(tree, o.Moved[0].New, pipeline.Node{Kind: "commit", Name: string(c.OID), At: console.FormatTime(c.Author.When), Note: "merged by " + cmp.Or(c.Author.Name, c.Author.Email)})
-			return nil
-		}
-	}
-	return nil
-}
-
-// hangBelow puts a node below the one that is the commit named.
-func hangBelow(nodes []pipeline.Node, commit string, below pipeline.Node) {
-	for i := range nodes {
-		if nodes[i].Kind == "commit" && nodes[i].Name == commit {
-			nodes[i].Below = append(nodes[i].Below, below)
-			return
-		}
-		hangBelow(nodes[i].Below, commit, below)
-	}
-}
-
 func runOpPrompt(c *cli.Context, env console.Env, v *workspace.Board, s pipeline.Story) error {
 	o := s.Op()
 	all, err := ops.ReadPrompts(v.Repo, o)
@@ -288,7 +239,7 @@ func runOpCancel(c *cli.Context, env console.Env) error {
 		if err := v.Repo.AskStop(b.Op, "cancelled by "+h.By()+": "+why); err != nil {
 			return err
 		}
-		return console.Show(v.Env, o.JSON, map[string]string{"op": b.Op, "task": b.Task, "state": "stopping", "by": h.By()}, []string{b.Op, "stopping", b.Task, "its odd drain ends the session; odd op watch shows when"})
+		return console.Show(v.Env, o.JSON, map[string]string{"op": b.Op, "task": b.Task, "state": "stopping", "by": h.By()}, []string{b.Op, "stopping", b.Task, "its odd drain ends the session; odd op list shows until then"})
 	}
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ func refusalCodes() []Code {
 	}
 	return append(out, []Code{
 		{Code: "busy", Kind: "busy or paused", Means: "Another odd holds the lock of this repository.", Fix: "Wait until it ends, then run the command again."},
-		{Code: "locked", Kind: "busy or paused", Means: "A drain is running in this repository or in another clone of it.", Fix: "Wait until it ends; `odd op watch` shows what a drain of this clone works on. If it was killed, run odd drain in its clone; in another, delete the lock: git push REMOTE :refs/odd/lock/default."},
+		{Code: "locked", Kind: "busy or paused", Means: "A drain is running in this repository or in another clone of it.", Fix: "Wait until it ends; `odd op list` shows what a drain of this clone works on. If it was killed, run odd drain in its clone; in another, delete the lock: git push REMOTE :refs/odd/lock/default."},
 		{Code: "paused", Kind: "busy or paused", Means: "Somebody, or a budget limit, paused the board.", Fix: "`odd status` shows why; a person runs `odd drain resume`."},
 		{Code: "queue-only", Kind: "busy or paused", Means: "No agent that odd.toml names can be reached now, so tasks wait.", Fix: "`odd status` shows the agents; `odd drain` tries again after the time in the message."},
 		{Code: "raced", Kind: "busy or paused", Means: "Others wrote to the board again and again while odd tried to.", Fix: "Run the command again."},
@@ -31,7 +31,7 @@ var refusalTexts = [][]string{
 	{"artifact-differs", "A handoff is about another artifact than this session.", "Name the artifact of the handoff with --artifact, or give another handoff."},
 	{"artifact-missing", "The role judges one artifact, and none was named.", "Name it with --artifact, or in the handoff's `artifact` key."},
 	{"artifacts", "What the run kept of this work (refs/odd/run/RUN) is not in this clone.", "Run `git fetch origin 'refs/odd/run/*:refs/odd/run/*'`; if it is gone, `odd reject TASK --retry` starts again."},
-	{"at-work", "A drain of this clone is working on this change right now.", "`odd op watch` shows it; `odd op cancel OP --reason WHY` ends it."},
+	{"at-work", "A drain of this clone is working on this change right now.", "`odd op list` shows it; `odd op cancel OP --reason WHY` ends it."},
 	{"bare", "A bare repository has no work tree, so odd cannot work in it.", "Clone it with `git clone`, and run odd in the clone."},
 	{"branch", "A branch is missing, is not checked out, is in the way, or is not where odd's records say.", "Read which one in the message: fetch it, check it out, or rename it; `odd reject TASK` gives up a review branch that was changed."},
 	{"budget", "This month's spending limit is reached, or the next session would pass it.", "Raise [budget] in odd.toml or wait for the next month; `odd drain resume` ends a pause."},

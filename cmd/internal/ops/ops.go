@@ -119,7 +119,7 @@ func IsDraining(r *repo.Repo) bool {
 // killed in another clone holds its task until the claim ends.
 func AtWork(v *workspace.Board, run, task string) string {
 	if IsDraining(v.Repo) {
-		return fmt.Sprintf("%s is working on it; wait for it (odd op watch), or end it: odd op cancel OP --reason \"why\"", run)
+		return fmt.Sprintf("%s is working on it; wait for it (odd op list shows it), or end it: odd op cancel OP --reason \"why\"", run)
 	}
 	until := "the next odd drain frees the task " + task
 	if a, err := v.Graph.Find(task); err == nil {
