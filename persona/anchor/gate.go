@@ -1,10 +1,9 @@
 package anchor
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -124,7 +123,7 @@ type Gatekeeper struct {
 func Decide(c Call, g Gatekeeper) Decision {
 	switch ClassOf(c.Tool) {
 	case Reads:
-		return g.decideRead(c)
+		return g.decideByGrant(c, "read something else", nil, policy.Action{Kind: policy.Read, Paths: c.fullPaths(), In: g.place()})
 	case Writes:
 		return g.decideWrite(c)
 	case Shell:
@@ -136,188 +135,74 @@ func Decide(c Call, g Gatekeeper) Decision {
 		Code: ToolUnknown, At: "tool", Text: "nobody has said what this tool does", Found: c.Tool})
 }
 
-// decideRead opens a tool that only looks, but not for what signs the permits.
-func (g Gatekeeper) decideRead(c Call) Decision {
-	var there []string
+// fullPaths returns what the tool would touch from "/", as it stands.
+func (c Call) fullPaths() (out []string) {
 	for _, p := range c.Paths {
-		if t, err := g.resolvePath(c.Cwd, p); err == nil { // else there is nothing to be seen
-			there = append(there, t.abs)
+		if !path.IsAbs(p) {
+			p = c.Cwd + "/" + p
 		}
+		out = append(out, p)
 	}
-	return g.decideByGrant(c, "read something else", nil, policy.Action{Kind: policy.Read, Paths: there})
+	return out
+}
+
+// place is the work tree, as a grant takes it.
+func (g Gatekeeper) place() policy.Place {
+	return policy.Place{Root: g.WorkTree, Files: g.Files, Disk: g.Disk, Staged: g.Staged}
 }
 
 // compileGrant returns what a session may do under a permit, if holds does not say why the permit does not hold.
 func (g Gatekeeper) compileGrant(p Permit, holds func() error) policy.Grant {
 	t := p.grantTerms()
 	t.Commands, t.Checks = g.Commands, append(t.Checks, g.Checks...)
-	return policy.Compile(t, policy.Live{Holds: holds, Guards: g.Protected, Hides: func(path string) string {
-		if g.isSecret(path) {
-			return "it holds the key that signs permits, and nobody reads that"
-		}
-		return ""
-	}})
+	return policy.Compile(t, policy.Live{Holds: holds, Guards: g.Protected, Hidden: g.Secret})
 }
 
 // decideWrite asks for a permit that covers every file the call names.
 func (g Gatekeeper) decideWrite(c Call) Decision {
-	if len(c.Paths) == 0 {
-		return deny("name the file", Problem{Code: CallUnread, At: "paths", Text: "the call names no file, so nobody can say whether it may be written"})
-	}
-	if slices.Contains([]string{"move", "rename", "copy"}, strings.ToLower(c.Tool)) && len(c.Paths) < 2 {
-		return deny("name both files", Problem{Code: CallUnread, At: "paths", Text: "the call names one file, and the tool works on two"})
-	}
-	var rel []string
+	const way = "work inside the work tree, on files that no rule protects"
+	write := policy.Action{Kind: policy.Write}
 	var bad []Problem
 	for _, p := range c.Paths {
-		r, why := g.resolveTarget(c.Cwd, p)
-		if bad = append(bad, why...); len(why) == 0 {
-			rel = append(rel, r)
-		}
+		rel, found := g.place().File(c.Cwd, p)
+		write.Paths, bad = append(write.Paths, rel...), append(bad, problemsIn(found)...)
 	}
-	const way = "work inside the work tree, on files that no rule protects"
-	if len(rel) == 0 {
+	switch {
+	case len(c.Paths) == 0:
+		return deny("name the file", Problem{Code: CallUnread, At: "paths", Text: "the call names no file, so nobody can say whether it may be written"})
+	case slices.Contains([]string{"move", "rename", "copy"}, strings.ToLower(c.Tool)) && len(c.Paths) < 2:
+		return deny("name both files", Problem{Code: CallUnread, At: "paths", Text: "the call names one file, and the tool works on two"})
+	case len(write.Paths) == 0:
 		return deny(way, bad...)
 	}
-	return g.decideByGrant(c, way, bad, policy.Action{Kind: policy.Write, Paths: rel})
+	return g.decideByGrant(c, way, bad, write)
 }
 
 // errUnbound is why no permit holds as long as none was looked for.
 var errUnbound = errors.New("no permit was looked for")
 
+// checkUnbound lists what no permit opens. bound is an act that needs one.
+func (g Gatekeeper) checkUnbound(a policy.Action) (bad []Problem, bound bool) {
+	err := g.compileGrant(Permit{}, func() error { return errUnbound }).Allow(a)
+	if errors.Is(err, errUnbound) {
+		return nil, true
+	}
+	return problemsFor(err), false
+}
+
 // decideByGrant asks first what no permit opens, and what needs none; bad is what the call's
 // translation found, and way the way out of both. Then it asks the session's permit.
 func (g Gatekeeper) decideByGrant(c Call, way string, bad []Problem, a policy.Action) Decision {
-	err := g.compileGrant(Permit{}, func() error { return errUnbound }).Allow(a)
-	if !errors.Is(err, errUnbound) {
-		bad = append(bad, problemsFor(err)...)
-	}
-	switch {
+	more, bound := g.checkUnbound(a)
+	switch bad = append(bad, more...); {
 	case len(bad) > 0:
 		return deny(way, bad...)
-	case err == nil:
+	case !bound:
 		return Decision{Allow: true}
 	}
 	return g.decideByPermit(c, func(p Permit) []Problem { return problemsFor(g.compileGrant(p, isHeld).Allow(a)) })
 }
 
-// decideByPermit looks for the session's permit: the one its harness's session opened,
-// else the one of the token it was started with, else the only one that holds
-// here and is nobody else's. need lists what the permit leaves out.
-func (g Gatekeeper) decideByPermit(c Call, need func(Permit) []Problem) Decision {
-	vs, no := g.findVerdicts(c)
-	if no != nil {
-		return *no
-	}
-	var first *Decision
-	for _, v := range vs {
-		d := decideUnderPermit(v, need)
-		if d.Allow {
-			return d
-		}
-		if first == nil || v.Valid && first.Code != OutsidePaths {
-			first = &d
-		}
-	}
-	return *first
-}
-
-func decideUnderPermit(v Verdict, need func(Permit) []Problem) Decision {
-	if !v.Valid || v.Permit == nil {
-		bad := v.Errors
-		if len(bad) == 0 {
-			bad = []Problem{{Code: Locked, At: "token", Text: "the permit does not hold"}}
-		}
-		return deny(remedyAfter(bad[0].Code, v.Token), bad...)
-	}
-	if bad := need(*v.Permit); len(bad) > 0 {
-		d := deny("keep to the paths of the permit ("+policy.Terms{Allow: v.Permit.Allow, Deny: v.Permit.Deny}.Writable()+"), or bind a session for others", bad...)
-		d.Token = v.Token
-		return d
-	}
-	return Decision{Allow: true, Token: v.Token, Warnings: v.Warnings}
-}
-
-// findVerdicts returns the sessions whose permit the call may use, never one that
-// another session of the harness asked for.
-func (g Gatekeeper) findVerdicts(c Call) ([]Verdict, *Decision) {
-	refuse := func(way string, p Problem) ([]Verdict, *Decision) {
-		d := deny(way, p)
-		return nil, &d
-	}
-	fault := func(err error) ([]Verdict, *Decision) {
-		return refuse("ask a person to repair the folder that is named here", Problem{Code: Damaged, At: "state", Text: err.Error()})
-	}
-	unbound := Problem{Code: Locked, At: "token", Text: "this agent has no write permit yet"}
-	if c.Session != "" {
-		vs, err := g.Permits(c.Session)
-		switch {
-		case err != nil:
-			return fault(err)
-		case len(vs) > 0:
-			return vs, nil
-		case g.Token == "": // what others hold is theirs
-			return refuse(c.howToBind(), unbound)
-		}
-	}
-	if g.Token != "" {
-		v := g.Valid(g.Token, "")
-		if v.Permit != nil && v.Permit.Harness != "" && v.Permit.Harness != c.Session {
-			return refuse(c.howToBind(), Problem{Code: Locked, At: "token", Text: "this write permit belongs to another session of the agent program", Found: g.Token})
-		}
-		return []Verdict{v}, nil
-	}
-	vs, err := g.Permits("")
-	if err != nil {
-		return fault(err)
-	}
-	vs = slices.DeleteFunc(vs, func(v Verdict) bool { return v.Permit != nil && v.Permit.Harness != "" })
-	live := slices.DeleteFunc(slices.Clone(vs), func(v Verdict) bool { return !v.Valid })
-	switch {
-	case len(live) == 1:
-		return live, nil
-	case len(live) > 1:
-		return refuse("set ODD_ANCHOR to this agent's token before it starts; odd anchor ls lists the tokens",
-			Problem{Code: Locked, At: "token", Text: fmt.Sprintf("%d agents have a write permit in this folder, and this call does not say which one is yours", len(live))})
-	case len(vs) > 0:
-		return vs, nil
-	}
-	return refuse(c.howToBind(), unbound)
-}
-
-// howToBind says how the session of c gets a permit of its own.
-func (c Call) howToBind() string {
-	if !isSessionID(c.Session) {
-		return remedyAfter(Locked, "")
-	}
-	return "run: odd anchor identity ROLE --session " + c.Session + " and follow its answer; or call the tool anchor with this session"
-}
-
-// isSessionID reports an id of a session that can stand in a command as it is.
-func isSessionID(id string) bool {
-	return len(id) <= maxLine && isWord(id, "-_.") && id[0] != '-'
-}
-
 func deny(way string, ps ...Problem) Decision {
 	return Decision{Code: ps[0].Code, Reasons: ps, Way: way}
-}
-
-// remedyAfter returns the next step after a permit was refused.
-func remedyAfter(c Code, token string) string {
-	if c == PermitExpired && token != "" {
-		return "run: odd anchor renew " + token + "; if that is refused: odd anchor identity ROLE"
-	}
-	return cmp.Or(remedyOf(c), "run: odd anchor identity ROLE")
-}
-
-// checkProtected lists why no tool may write a path below the work tree.
-func (g Gatekeeper) checkProtected(rel string) []Problem {
-	var bad []Problem
-	for _, f := range policy.CheckPath(rel) {
-		bad = append(bad, Problem{Code: Unwritable, At: "paths", Text: f.Text, Found: rel, Want: f.Fix})
-	}
-	if why, yes := g.Protected(rel); yes {
-		bad = append(bad, Problem{Code: Unwritable, At: "paths", Text: why, Found: rel})
-	}
-	return bad
 }

@@ -1,10 +1,6 @@
 package anchor
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -24,57 +20,22 @@ func (g Gatekeeper) decideShell(c Call) Decision {
 	if strings.TrimSpace(c.Command) == "" {
 		return deny("send the command", Problem{Code: CallUnread, At: "command", Text: "the call has no command"})
 	}
-	dir, bad := g.resolveFolder(c.Cwd)
-	if len(bad) > 0 {
-		return deny("go back into the work tree", bad...)
+	at := g.place()
+	abs, _, err := at.Locate(c.Cwd, c.Cwd)
+	if err != nil {
+		return deny("go back into the work tree", Problem{Code: CallUnread, At: "cwd", Text: err.Error(), Found: c.Cwd})
+	}
+	var in bool
+	if at.Dir, in = at.Below(abs); !in {
+		return deny("go back into the work tree", Problem{Code: OutsidePaths, At: "cwd", Text: "the command would run outside of the work tree", Found: c.Cwd, Want: g.WorkTree})
 	}
 	if argv, _, err := policy.ParseSimpleInput(c.Command); err == nil {
 		if d, ok := g.decideOwnVerb(c, argv); ok {
 			return d
 		}
 	}
-	at := policy.Place{Root: g.WorkTree, Dir: dir, Files: g.Files, Staged: g.Staged, Follow: g.followWritten, Sees: func(v policy.CommandVerdict) []policy.Finding {
-		return findingsOf(append(g.checkAnchorVerbs(c, v), g.checkSecrets(c, v)...))
-	}}
+	at.Sees = checkAnchorVerbs
 	return g.decideByGrant(c, "leave that out of the command, and write inside the work tree, to files that no rule protects", nil, policy.Action{Kind: policy.Run, Line: c.Command, In: at})
-}
-
-// findingsOf are problems as a grant takes them.
-func findingsOf(bad []Problem) (out []policy.Finding) {
-	for _, p := range bad {
-		out = append(out, policy.Finding{Code: string(p.Code), Severity: policy.Hard, How: policy.ByBytes, Path: p.Found, Text: p.Text, Fix: p.Want})
-	}
-	return out
-}
-
-// followWritten turns a path that a command writes into one below the work tree, or lists why
-// nobody may write it.
-func (g Gatekeeper) followWritten(p string, tree bool) (string, []policy.Finding) {
-	if !tree {
-		rel, bad := g.resolveTarget(g.WorkTree, p)
-		return rel, findingsOf(bad)
-	}
-	if !path.IsAbs(p) {
-		p = path.Join(g.WorkTree, p)
-	}
-	rel, bad := g.resolveFolder(p)
-	if len(bad) == 0 {
-		bad = g.checkBelow(rel)
-	}
-	return rel, findingsOf(bad)
-}
-
-// resolveFolder returns the folder a command starts in, below the work tree; "" is its top.
-func (g Gatekeeper) resolveFolder(cwd string) (string, []Problem) {
-	t, err := g.resolvePath(cwd, cwd)
-	if err != nil {
-		return "", []Problem{{Code: CallUnread, At: "cwd", Text: err.Error(), Found: cwd}}
-	}
-	rel, ok := strings.CutPrefix(t.abs+"/", strings.TrimSuffix(g.WorkTree, "/")+"/")
-	if !ok {
-		return "", []Problem{{Code: OutsidePaths, At: "cwd", Text: "the command would run outside of the work tree", Found: cwd, Want: g.WorkTree}}
-	}
-	return strings.TrimSuffix(rel, "/"), nil
 }
 
 // decideOwnVerb judges odd anchor itself; false where it is another command.
@@ -83,7 +44,7 @@ func (g Gatekeeper) decideOwnVerb(c Call, argv []string) (Decision, bool) {
 		return Decision{}, false
 	}
 	for _, word := range argv[3:] {
-		if bad := g.checkReadable(c.Cwd, word[strings.LastIndexAny(word, "@=")+1:]); len(bad) > 0 {
+		if bad := g.checkReadable(c, word[strings.LastIndexAny(word, "@=")+1:]); len(bad) > 0 {
 			return deny("name another file", bad...), true
 		}
 		if strings.HasPrefix(word, "-C") {
@@ -134,8 +95,9 @@ func (g Gatekeeper) ownsTokens(c Call, words []string) bool {
 
 // checkReadable says why a file may not be given to odd anchor, whose errors quote what
 // is in it.
-func (g Gatekeeper) checkReadable(cwd, p string) []Problem {
-	if bad := g.checkRevealed(cwd, p); len(bad) > 0 {
+func (g Gatekeeper) checkReadable(c Call, p string) []Problem {
+	c.Paths = []string{p}
+	if bad, _ := g.checkUnbound(policy.Action{Kind: policy.Read, Paths: c.fullPaths(), In: g.place()}); len(bad) > 0 {
 		return bad
 	}
 	for _, f := range policy.CheckProtected(p, nil) {
@@ -147,86 +109,12 @@ func (g Gatekeeper) checkReadable(cwd, p string) []Problem {
 }
 
 // checkAnchorVerbs lists odd anchor anywhere but alone, which no permit opens.
-func (g Gatekeeper) checkAnchorVerbs(c Call, v policy.CommandVerdict) []Problem {
-	var bad []Problem
+func checkAnchorVerbs(v policy.CommandVerdict) (bad []policy.Finding) {
 	for _, argv := range v.Programs {
 		if len(argv) > 0 && path.Base(argv[0]) == "odd" && slices.Contains(argv, "anchor") {
-			bad = append(bad, Problem{Code: CommandRefused, At: "command", Text: "an agent runs odd anchor alone, as one plain command, and only for its own session",
-				Found: c.Command, Want: "odd anchor " + strings.Join(ownVerbs(), "|")})
+			bad = append(bad, policy.Finding{Code: string(CommandRefused), Severity: policy.Hard, How: policy.BySyntax, Path: strings.Join(argv, " "),
+				Text: "an agent runs odd anchor alone, as one plain command, and only for its own session", Fix: "odd anchor " + strings.Join(ownVerbs(), "|")})
 		}
-	}
-	return bad
-}
-
-// checkSecrets lists the files a command names that no tool may read.
-func (g Gatekeeper) checkSecrets(c Call, v policy.CommandVerdict) []Problem {
-	var bad []Problem
-	for _, p := range v.Reads {
-		bad = append(bad, g.checkRevealed(g.WorkTree, strings.TrimSuffix(p, "/**"))...)
-	}
-	for _, argv := range v.Programs {
-		for _, word := range argv {
-			bad = append(bad, g.checkRevealed(c.Cwd, word)...)
-		}
-	}
-	return slices.CompactFunc(bad, func(a, b Problem) bool { return a.Found == b.Found })
-}
-
-func (g Gatekeeper) checkRevealed(cwd, p string) []Problem {
-	t, err := g.resolvePath(cwd, p)
-	if (err != nil || !g.isSecret(t.abs)) && !g.matchesSecret(cwd, p) {
-		return nil
-	}
-	return []Problem{{Code: Unwritable, At: "command", Text: "it names the key that signs permits, and nobody reads that", Found: p}}
-}
-
-// matchesSecret reports whether a shell's pattern means a secret place, a folder outside
-// of the work tree's files on the way to it, or what is below it.
-func (g Gatekeeper) matchesSecret(cwd, glob string) bool {
-	if !strings.ContainsAny(glob, "*?[") {
-		return false
-	}
-	if !path.IsAbs(glob) {
-		glob = path.Join(cwd, glob)
-	}
-	names, top := strings.Split(path.Clean(glob), "/"), strings.Count(g.WorkTree, "/")+1
-	return slices.ContainsFunc(g.Secret, func(secret string) bool {
-		for i, want := range strings.Split(secret, "/") {
-			if i == len(names) {
-				return i > top
-			}
-			if ok, err := path.Match(names[i], want); !ok || err != nil || strings.HasPrefix(want, ".") && !strings.HasPrefix(names[i], ".") && !strings.HasPrefix(names[i], "[") {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// maxBelow is how many entries of a folder are looked at.
-const maxBelow = 5000
-
-// checkBelow lists what nobody may write among everything that lies below a folder.
-func (g Gatekeeper) checkBelow(dir string) (bad []Problem) {
-	if dir != "" {
-		bad = g.checkProtected(dir)
-	}
-	n := 0
-	err := fs.WalkDir(g.Files, cmp.Or(dir, "."), func(p string, d fs.DirEntry, err error) error {
-		switch n++; {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return err
-		case n > maxBelow:
-			return fmt.Errorf("more than %d entries; name a smaller folder", maxBelow)
-		case !d.IsDir():
-			bad = append(bad, g.checkProtected(p)...)
-		}
-		return nil
-	})
-	if err != nil {
-		bad = append(bad, Problem{Code: Unwritable, At: "command", Text: fmt.Sprintf("what lies below %q cannot be judged: %v", dir+"/", err), Found: dir})
 	}
 	return bad
 }

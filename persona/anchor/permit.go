@@ -42,16 +42,26 @@ func problemsFor(err error) (bad []Problem) {
 	if !errors.As(err, &no) {
 		return nil
 	}
-	for _, f := range no.Findings {
-		p := Problem{Code: Unwritable, At: "paths", Text: f.Text, Found: f.Path, Want: f.Fix}
-		switch no.Code {
+	bad = problemsIn(no.Findings)
+	for i, f := range no.Findings {
+		switch p := &bad[i]; no.Code {
 		case "command_not_allowed":
-			p.At, p.Code, p.Text = "command", CommandRefused, f.Code+", "+f.Text
+			if p.At = "command"; !strings.HasPrefix(f.Code, "A_") {
+				p.Code, p.Text = CommandRefused, f.Code+", "+f.Text
+			}
 		case "no_permit":
 			p.At = f.Path
 		}
+	}
+	return bad
+}
+
+// problemsIn are what a grant found about paths, by the codes of permits.
+func problemsIn(found []policy.Finding) (bad []Problem) {
+	for _, f := range found {
+		p := Problem{Code: Unwritable, At: "paths", Text: f.Text, Found: f.Path, Want: f.Fix}
 		if strings.HasPrefix(f.Code, "A_") {
-			p.Code, p.Text = Code(f.Code), f.Text
+			p.Code = Code(f.Code)
 		}
 		bad = append(bad, p)
 	}

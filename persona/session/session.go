@@ -350,7 +350,7 @@ func (d Desk) Place() policy.Place {
 	if d.Tree == "" {
 		return policy.Place{}
 	}
-	return policy.Place{Root: d.Tree, Outside: []string{d.Temp, d.Home}, Files: os.DirFS(d.Tree)}
+	return policy.Place{Root: d.Tree, Outside: []string{d.Temp, d.Home}, Files: os.DirFS(d.Tree), Disk: os.DirFS("/")}
 }
 
 // History answers questions about the commits behind the pinned base, as text. A

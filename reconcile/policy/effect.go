@@ -195,7 +195,7 @@ func (p *program) writesPath(r string, tree bool) {
 		p.writesInside(r, tree)
 	default:
 		p.v.Writes = append(p.v.Writes, r)
-		if !slices.ContainsFunc(p.policy.Outside, func(dir string) bool { return strings.HasPrefix(r+"/", strings.TrimSuffix(dir, "/")+"/") }) {
+		if !slices.ContainsFunc(p.policy.Outside, func(dir string) bool { return dir != "" && strings.HasPrefix(r+"/", strings.TrimSuffix(dir, "/")+"/") }) {
 			p.addFinding(Finding{Code: "command_outside", Severity: Hard, How: BySyntax, Path: r,
 				Text: fmt.Sprintf("%s writes to %q, outside the repository", p.name(), r), Fix: "write inside the repository"})
 		}

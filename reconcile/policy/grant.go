@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 )
@@ -28,25 +27,10 @@ type Action struct {
 	Argv    []string // Run: the words of the command
 	Longer  bool     // Run: a check may be followed by more words
 	Line    string   // Run: a command line of a shell, under a grant that is open
-	In      Place    // Run: where
+	In      Place    // where; Run: it must be somewhere
 	Host    string   // Fetch
 	Tool    string   // Call: mcp_SERVER_TOOL
 	Changes bool     // Call: the server does not say that the tool changes nothing
-}
-
-// Place is where a command runs. The zero value is nowhere.
-type Place struct {
-	Root    string   // absolute: the repository's top, where the command starts
-	Outside []string // absolute folders that it may write too
-	Files   fs.FS    // the files below Root
-
-	// Of a command line: the folder of Root that it starts in, "" for Root; where a path
-	// that it writes, and all below it if tree, ends when links are followed; and what
-	// else stands against what it does. The functions may be nil.
-	Dir    string
-	Follow func(path string, tree bool) (string, []Finding)
-	Sees   func(CommandVerdict) []Finding
-	Staged func() ([]string, error) // the paths in git's index that differ from the last commit; nil: nobody knows
 }
 
 // Terms are what a grant is compiled from: task, role, contract, permit, configuration
@@ -80,7 +64,7 @@ type Server struct {
 type Live struct {
 	Holds  func() error                               // why the permit does not hold; nil: there is no permit
 	Guards func(path string) (why string, guard bool) // why no permit covers a path; nil: nothing is guarded
-	Hides  func(path string) (why string)             // why an open grant does not let a path be read, "" for nothing; nil: nothing is hidden
+	Hidden []string                                   // absolute paths, without links, that an open grant does not let be read
 	Lease  func(path string) (why string)             // why the lease does not hold a path, "" where it does; nil: nothing may land
 }
 
@@ -193,7 +177,7 @@ func (g Grant) refuseProtected(a Action) *Refusal {
 		}
 		switch {
 		case g.terms.Open:
-			return g.findHidden(p)
+			return g.findHidden(a.In, a.In.Root, p)
 		case InGit(p):
 			return []Finding{{Code: "protected_git", Severity: Hard, How: ByBytes, Path: p, Text: fmt.Sprintf("what lies in .git is git's own: %q", p), Fix: "read a file of the repository"}}
 		}
@@ -212,16 +196,6 @@ func findIn(paths []string, find func(string) []Finding) (out []Finding) {
 		out = append(out, find(p)...)
 	}
 	return out
-}
-
-func (g Grant) findHidden(p string) []Finding {
-	if g.live.Hides == nil {
-		return nil
-	}
-	if why := g.live.Hides(p); why != "" {
-		return []Finding{{Code: "protected_path", Severity: Hard, How: ByBytes, Path: p, Text: why, Fix: "read something else"}}
-	}
-	return nil
 }
 
 // refuseLease asks whether the lease holds each path, as it is at that moment.
@@ -268,6 +242,8 @@ func (g Grant) refuseScope(a Action) *Refusal {
 const (
 	OutsidePermit = "A_OUTSIDE_PATHS"
 	GuardedPath   = "A_PROTECTED_PATH"
+	PathUnclear   = "A_CTX_ESCAPE"
+	NoFile        = "A_CTX_NOTFILE"
 )
 
 // refusePermit asks whether the permit holds, and then whether it covers each path.

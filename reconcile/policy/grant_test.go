@@ -189,7 +189,7 @@ func TestGrant(t *testing.T) {
 			r.change(&terms)
 		}
 		live := policy.Live{Holds: func() error { return nil }, Guards: func(p string) (string, bool) { return "it governs", strings.Contains(p, "governance") },
-			Hides: func(p string) string { return map[bool]string{true: "it is a key"}[strings.HasSuffix(p, "/key")] }, Lease: func(p string) string { return map[bool]string{true: "not leased"}[strings.HasPrefix(p, "lib/")] }}
+			Hidden: []string{"/repo/.git/odd/key"}, Lease: func(p string) string { return map[bool]string{true: "not leased"}[strings.HasPrefix(p, "lib/")] }}
 		if r.holds != nil {
 			live.Holds = r.holds
 		}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -48,10 +49,17 @@ func (g Grant) refuseLine(a Action) *Refusal {
 	if a.In.Sees != nil {
 		found = append(found, a.In.Sees(v)...)
 	}
+	found = append(found, g.findHidden(a.In, a.In.Root, v.Reads...)...)
+	for _, argv := range v.Programs {
+		found = append(found, g.findHidden(a.In, path.Join(a.In.Root, a.In.Dir), argv...)...)
+	}
 	if no := refuseFor("command_not_allowed", "", found, sayWithCode); no != nil || v.ReadOnly() {
 		return no
 	}
-	files, folders, found := a.In.followLinks(v.Writes)
+	files, folders, found := a.In.followWrites(v.Writes)
+	for _, dir := range folders {
+		found = append(found, g.findBelow(a.In, dir)...)
+	}
 	write := Action{Kind: Write, Paths: files}
 	for _, no := range []*Refusal{refuseFor("path_outside_repo", "", found, sayFinding), g.refuseLetters(write), g.refuseProtected(write)} {
 		if no != nil {
@@ -77,7 +85,7 @@ func (g Grant) refuseStaged(a Action, v CommandVerdict) *Refusal {
 	if g.isWhole() || len(v.Stages) == 0 && !v.Commits {
 		return nil
 	}
-	files, folders, found := a.In.followLinks(v.Stages)
+	files, folders, found := a.In.followWrites(v.Stages)
 	if v.Commits {
 		if a.In.Staged == nil {
 			return g.refuseWhole(a.Line, "what git has in its index cannot be told")
@@ -92,26 +100,6 @@ func (g Grant) refuseStaged(a Action, v CommandVerdict) *Refusal {
 		found = append(found, Finding{Code: OutsidePermit, Severity: Hard, How: BySyntax, Path: a.Line, Text: "the line writes files and has git take some in", Fix: "a line that writes, and then one for git"})
 	}
 	return refuseFor("no_permit", "", slices.Concat(found, findIn(files, g.findUncovered), findIn(folders, g.findUncoveredBelow)), sayFinding)
-}
-
-// followLinks tells the files and folders that a command writes; DIR/** is everything below DIR.
-func (at Place) followLinks(writes []string) (files, folders []string, found []Finding) {
-	for _, p := range writes {
-		dir, tree := strings.CutSuffix("/"+p, "/**")
-		if tree {
-			p = strings.TrimPrefix(dir, "/")
-		}
-		if at.Follow != nil {
-			to, bad := at.Follow(p, tree)
-			p, found = to, append(found, bad...)
-		}
-		if tree {
-			folders = append(folders, p)
-		} else {
-			files = append(files, p)
-		}
-	}
-	return files, folders, found
 }
 
 // findUncoveredBelow asks for a permit of everything below a folder: a glob that ends in ** at

@@ -116,7 +116,7 @@ func changeCodes() []Code {
 		add("denied tool call", r.Code, "the call "+r.Meaning, r.Remedy)
 	}
 	for _, r := range toolbox.Rules() {
-		if !r.Lets && !slices.ContainsFunc(granted, func(g policy.GrantRule) bool { return g.Code == r.Code }) {
+		if !slices.ContainsFunc(granted, func(g policy.GrantRule) bool { return g.Code == r.Code }) {
 			add("denied tool call", r.Code, "the call "+r.When, "odd tells the agent, which goes on; a person may allow more in odd.toml or in the task")
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -15,7 +14,6 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
@@ -40,19 +38,6 @@ func (c *client) ReadTextFile(context.Context, sdk.ReadTextFileRequest) (sdk.Rea
 // belowTree is a path as it is told: below the tree where it lies there.
 func (c *client) belowTree(name string) string { return strings.TrimPrefix(name, c.desk.Tree+"/") }
 
-// inTree is the path of a file that may be read, below the tree.
-func (c *client) inTree(name string) (string, error) {
-	for _, top := range []string{c.desk.Tree, exec.FollowLinks(c.desk.Tree)} {
-		rel, err := filepath.Rel(top, filepath.Clean(name))
-		if err != nil || !filepath.IsAbs(name) || !filepath.IsLocal(rel) {
-			continue
-		}
-		rel = filepath.ToSlash(rel)
-		return rel, c.r.Permits(policy.Action{Kind: policy.Read, Paths: []string{rel}})
-	}
-	return "", policy.Refuse("path_outside_repo", "%q is no absolute path of a file below the tree", name)
-}
-
 // WriteTextFile implements the protocol's client.
 func (c *client) WriteTextFile(_ context.Context, p sdk.WriteTextFileRequest) (sdk.WriteTextFileResponse, error) {
 	c.acting.Lock()
@@ -66,24 +51,20 @@ func (c *client) writeFile(p sdk.WriteTextFileRequest) error {
 	if !filepath.IsAbs(p.Path) {
 		return policy.Refuse("bad_arguments", "%q is not absolute", p.Path)
 	}
-	rel, err := exec.Within(c.desk.Tree, c.desk.Tree, p.Path)
+	paths, err := c.hands().Write(c.desk.Tree, p.Path)
 	if err != nil {
 		return err
 	}
-	if err := c.r.Permits(policy.Action{Kind: policy.Write, Paths: []string{rel}}); err != nil {
-		return err
-	}
+	rel := filepath.FromSlash(paths[0])
 	root, err := os.OpenRoot(c.desk.Tree)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if dir := path.Dir(rel); dir != "." {
-		if err := root.MkdirAll(filepath.FromSlash(dir), 0o755); err != nil {
-			return err
-		}
+	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
+		return err
 	}
-	f, err := root.OpenFile(filepath.FromSlash(rel), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o644)
+	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o644)
 	if err != nil {
 		return err
 	}

@@ -3,15 +3,12 @@ package acp
 import (
 	"context"
 	"encoding/json"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	sdk "github.com/coder/acp-go-sdk"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -77,36 +74,33 @@ func (c *client) judgeCall(u sdk.ToolCallUpdate) error {
 		kind = *u.Kind
 	}
 	in, _ := u.RawInput.(map[string]any)
+	hands := c.hands()
 	switch kind {
 	case sdk.ToolKindThink:
 		return nil
 	case sdk.ToolKindRead, sdk.ToolKindSearch:
-		for _, name := range c.callPaths(u, in) {
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(c.desk.Tree, name)
-			}
-			if exec.FollowLinks(filepath.Clean(name)) == exec.FollowLinks(c.desk.Tree) {
-				continue // all of the tree
-			}
-			if _, err := c.inTree(exec.FollowLinks(name)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return hands.Read(c.desk.Tree, callPaths(u, in)...)
 	case sdk.ToolKindEdit, sdk.ToolKindDelete, sdk.ToolKindMove:
-		return c.judgeChanges(kind, c.callPaths(u, in))
+		names := callPaths(u, in)
+		if kind == sdk.ToolKindMove && len(names) == 1 {
+			return policy.Refuse("bad_arguments", "the call does not name both files that it changes")
+		}
+		_, err := hands.Write(c.desk.Tree, names...)
+		return err
 	case sdk.ToolKindExecute:
 		if _, is := in["tool"].(string); is && in["command"] == nil {
 			return c.judgeServerTool(u) // some agents count a server's tool as a command
 		}
 		return c.judgeCommand(u, in)
 	case sdk.ToolKindFetch:
-		return c.judgeFetch(in)
+		return hands.Fetch(strings.Join(textsOf(in, "url"), " "))
 	case sdk.ToolKindOther, "":
 		return c.judgeServerTool(u)
 	}
 	return policy.Refuse("unknown_tool", "nobody has said what a call of the kind %q does", kind)
 }
+
+func (c *client) hands() session.Hands { return session.Hands{Desk: c.desk, Permits: c.r.Permits} }
 
 // judgeServerTool judges a call whose title names the tool of a server. Those of odd's own change
 // nothing.
@@ -125,8 +119,8 @@ func (c *client) judgeServerTool(u sdk.ToolCallUpdate) error {
 }
 
 // callPaths are all that a call names, wherever it names them.
-func (c *client) callPaths(u sdk.ToolCallUpdate, in map[string]any) []string {
-	var out []string
+func callPaths(u sdk.ToolCallUpdate, in map[string]any) []string {
+	out := textsOf(in, "file_path", "filePath", "absolute_path", "notebook_path", "path", "abs_path", "file", "filename", "target_file", "old_path", "new_path", "source", "destination", "paths", "files")
 	for _, l := range u.Locations {
 		out = append(out, l.Path)
 	}
@@ -135,37 +129,24 @@ func (c *client) callPaths(u sdk.ToolCallUpdate, in map[string]any) []string {
 			out = append(out, part.Diff.Path)
 		}
 	}
-	for _, name := range []string{"file_path", "filePath", "absolute_path", "notebook_path", "path", "abs_path", "file", "filename", "target_file", "old_path", "new_path", "source", "destination"} {
-		if s, ok := in[name].(string); ok && s != "" {
-			out = append(out, s)
-		}
-	}
-	for _, name := range []string{"paths", "files"} {
-		list, _ := in[name].([]any)
-		for _, v := range list {
-			if s, ok := v.(string); ok {
-				out = append(out, s)
-			}
-		}
-	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// judgeChanges asks for every file of a call.
-func (c *client) judgeChanges(kind sdk.ToolKind, names []string) error {
-	if len(names) == 0 || kind == sdk.ToolKindMove && len(names) < 2 {
-		return policy.Refuse("bad_arguments", "the call does not name the files that it changes")
-	}
-	var paths []string
+// textsOf are the texts that an input has under these names, alone or in lists.
+func textsOf(in map[string]any, names ...string) (out []string) {
 	for _, name := range names {
-		rel, err := exec.Within(c.desk.Tree, c.desk.Tree, name)
-		if err != nil {
-			return err
+		list, many := in[name].([]any)
+		if !many {
+			list = []any{in[name]}
 		}
-		paths = append(paths, rel)
+		for _, v := range list {
+			if s, ok := v.(string); ok && s != "" {
+				out = append(out, s)
+			}
+		}
 	}
-	return c.r.Permits(policy.Action{Kind: policy.Write, Paths: paths})
+	return out
 }
 
 // judgeCommand reads the command of a call: a line of plain words, or a list of them. A call
@@ -174,64 +155,38 @@ func (c *client) judgeCommand(u sdk.ToolCallUpdate, in map[string]any) error {
 	if in == nil && u.RawInput == nil && u.Title != nil {
 		in = map[string]any{"command": *u.Title}
 	}
-	for _, name := range []string{"cwd", "workdir", "directory", "dir_path"} {
-		if s, ok := in[name].(string); ok && s != "" && !c.isTree(s) {
-			return policy.Refuse("command_not_allowed", "a command runs at the top of the tree")
-		}
-	}
 	argv, err := argvOf(in["command"], in["args"])
 	if err != nil {
 		return err
 	}
-	return c.r.Permits(policy.Action{Kind: policy.Run, Argv: argv, Longer: true, In: c.desk.Place()})
-}
-
-func (c *client) isTree(name string) bool {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(c.desk.Tree, name)
-	}
-	return exec.FollowLinks(filepath.Clean(name)) == exec.FollowLinks(c.desk.Tree)
+	return c.hands().Run(argv, textsOf(in, "cwd", "workdir", "directory", "dir_path")...)
 }
 
 // argvOf are the words of a command. One that is a line must be plain.
 func argvOf(command, args any) ([]string, error) {
-	bad := policy.Refuse("bad_arguments", "the call does not name a command as words")
-	words := func(v any) (out []string, ok bool) {
-		list, ok := v.([]any)
-		for _, w := range list {
-			s, is := w.(string)
-			out, ok = append(out, s), ok && is
+	more, isList := args.([]any)
+	var list []any
+	switch first := command.(type) {
+	case string:
+		if len(more) == 0 && (args == nil || isList) {
+			return session.Words(first)
+		} else if isList {
+			list = append([]any{first}, more...)
 		}
-		return out, ok
-	}
-	line, isLine := command.(string)
-	more, hasMore := words(args)
-	switch {
-	case args != nil && !hasMore:
-		return nil, bad
-	case isLine && len(more) > 0:
-		return append([]string{line}, more...), nil
-	case isLine:
-		argv, err := policy.ParseSimple(line)
-		if err != nil {
-			return nil, policy.Refuse("command_not_allowed", "%v; name one command of plain words", err)
+	case []any:
+		if args == nil {
+			list = first
 		}
-		return argv, nil
 	}
-	argv, ok := words(command)
-	if !ok || len(argv) == 0 || argv[0] == "" || args != nil {
-		return nil, bad
+	var argv []string
+	for _, w := range list {
+		word, _ := w.(string)
+		argv = append(argv, word)
+	}
+	if len(argv) == 0 || argv[0] == "" || slices.ContainsFunc(list, func(w any) bool { _, is := w.(string); return !is }) {
+		return nil, policy.Refuse("bad_arguments", "the call does not name a command as words")
 	}
 	return argv, nil
-}
-
-func (c *client) judgeFetch(in map[string]any) error {
-	s, _ := in["url"].(string)
-	u, err := url.Parse(s)
-	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return policy.Refuse("bad_arguments", "the call does not name one address of the web")
-	}
-	return c.r.Permits(policy.Action{Kind: policy.Fetch, Host: u.Hostname()})
 }
 
 // asJSONValue returns any value as JSON has it, for values that another made.

@@ -13,7 +13,6 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
-	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -61,9 +60,6 @@ func (c *client) CreateTerminal(_ context.Context, p sdk.CreateTerminalRequest) 
 
 // startCommand asks for a command and starts it. The agent's variables are none of its.
 func (c *client) startCommand(p sdk.CreateTerminalRequest) (string, error) {
-	if p.Cwd != nil && *p.Cwd != "" && !c.isTree(*p.Cwd) {
-		return "", policy.Refuse("command_not_allowed", "a command runs at the top of the tree")
-	}
 	var args any
 	if len(p.Args) > 0 {
 		args = asJSONValue(p.Args)
@@ -72,7 +68,7 @@ func (c *client) startCommand(p sdk.CreateTerminalRequest) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := c.r.Permits(policy.Action{Kind: policy.Run, Argv: argv, Longer: true, In: c.desk.Place()}); err != nil {
+	if err := c.hands().Run(argv, textsOf(map[string]any{"cwd": asJSONValue(p.Cwd)}, "cwd")...); err != nil {
 		return "", err
 	}
 	c.mu.Lock()

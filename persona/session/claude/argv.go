@@ -53,7 +53,7 @@ func (t *talk) writeFiles() (err error) {
 	if t.dir, err = os.MkdirTemp(filepath.Dir(t.desk.Tree), "odd-"); err != nil {
 		return err
 	}
-	if t.gate, err = openGate(filepath.Join(t.dir, socketFile), judge{desk: t.desk, permits: t.r.Permits, own: t.ownServer().Callable(), servers: t.handed}); err != nil {
+	if t.gate, err = openGate(filepath.Join(t.dir, socketFile), judge{Hands: session.Hands{Desk: t.desk, Permits: t.r.Permits}, own: t.ownServer().Callable(), servers: t.handed}); err != nil {
 		return err
 	}
 	for name, v := range map[string]any{settingsFile: t.hookSettings(), serversFile: map[string]any{"mcpServers": t.serverConfigs()}} {

@@ -218,7 +218,7 @@ func TestUse(t *testing.T) {
 func TestSharedActions(t *testing.T) {
 	t.Parallel()
 	tree := t.TempDir()
-	j := judge{desk: session.Desk{Tree: tree}, permits: policytest.Grant(policytest.Terms()).Allow, servers: []servers.Spec{{Name: "sea", Tools: []string{"level"}}}}
+	j := judge{Hands: session.Hands{Desk: session.Desk{Tree: tree}, Permits: policytest.Grant(policytest.Terms()).Allow}, servers: []servers.Spec{{Name: "sea", Tools: []string{"level"}}}}
 	for _, row := range append(policytest.Rows(), policytest.Row{Action: policy.Action{Kind: policy.Run, Argv: []string{"make", "check", "-s"}}}) {
 		c := call{cwd: tree, input: map[string]json.RawMessage{}}
 		text := func(s string) json.RawMessage { b, _ := json.Marshal(s); return b }
@@ -336,7 +336,7 @@ func TestGateClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	g, err := openGate(filepath.Join(dir, "s"), judge{desk: session.Desk{Tree: dir}, permits: func(policy.Action) error { return nil }})
+	g, err := openGate(filepath.Join(dir, "s"), judge{Hands: session.Hands{Desk: session.Desk{Tree: dir}, Permits: func(policy.Action) error { return nil }}})
 	if err != nil {
 		t.Fatal(err)
 	}

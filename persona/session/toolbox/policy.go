@@ -14,12 +14,10 @@ import (
 // Degenerate is the name of the failure of a session that asks the same again and again.
 const Degenerate = "degenerate loop"
 
-// Rule is one rung of the ladder. The first that holds for a call decides; Lets
-// says that it lets the call through, and every other refuses it under its code.
+// Rule is one rung of the ladder. The first that holds for a call refuses it under its code.
 type Rule struct {
 	Code string
 	When string // it holds for a call that …
-	Lets bool
 }
 
 // Rules is the ladder, from the top.
@@ -31,39 +29,59 @@ func Rules() []Rule {
 	return out
 }
 
-// rung is a rule and its test. why is what the model is told.
+// rung is a rule and its test: what the model is told, "" where the rule does not hold.
 type rung struct {
 	Rule
-	holds func(*call) (why string, yes bool)
+	refuse func(*call) string
 }
 
 // policyRungs is the whole policy of the toolbox, in the order in which it is asked.
 // It ends in deny.
 func policyRungs() []rung {
-	deny := func(code, when string, holds func(*call) (string, bool)) rung {
-		return rung{Rule{code, when, false}, holds}
-	}
-	let := func(code, when string, holds func(*call) (string, bool)) rung {
-		return rung{Rule{code, when, true}, holds}
-	}
 	return []rung{
-		deny("degenerate_loop", "is the same as the two before it", isRepeated),
-		deny("finished", "comes after the agent said that it was done", isAfterOutcome),
-		deny("read_only_contract", "would change something, and the session may only read", readOnly),
-		deny("ask_not_allowed", "asks a person, and the session may not ask or nobody is there", (*call).mayNotAsk),
-		deny("unknown_tool", "names a tool that the session does not have", isUnknownTool),
-		deny("bad_arguments", "has arguments that the tool does not take", (*call).denyShape),
-		deny("path_outside_repo", "names a path outside of the scratch clone, or behind a symbolic link", (*call).isOutsideTree),
-		deny("no_permit", "does something that the session's grant does not allow, under the code of the grant's rule", (*call).denyByGrant),
-		deny("too_large", "writes or hands over too much at once", (*call).denySize),
-		deny("must_read_first", "changes a file that the agent did not read, or that changed since it did", (*call).isUnread),
-		deny("noop_with_writes", "says that there is nothing to do, and the agent wrote files", (*call).isIdleChange),
-		deny("exploration_insufficient", "hands over a change before the agent has read enough", (*call).isUnexplored),
-		deny("rate_limited", "fetches from the web too often in a minute", (*call).isRateLimited),
-		let("harmless", "reads, hands over what is judged later, or asks", func(c *call) (string, bool) { return "", c.kind == "" && !c.Mutates }),
-		let("permitted", "does what the session's permit allows", func(c *call) (string, bool) { return "", c.kind != "" }),
-		deny("not_allowed", "is not allowed by any rule", func(*call) (string, bool) { return "no rule lets it through", true }),
+		{Rule{"degenerate_loop", "is the same as the two before it"}, func(c *call) string {
+			return textIf(c.same >= repeated, fmt.Sprintf("this is call %d in a row with the same arguments, and the answer stays the same; do something else, or finish. The session ends at call %d", c.same, hopeless))
+		}},
+		{Rule{"finished", "comes after the agent said that it was done"}, func(c *call) string { // what was judged there is all there is
+			c.b.mu.Lock()
+			defer c.b.mu.Unlock()
+			return textIf(c.b.done, "the session has declared its outcome, and nothing comes after it")
+		}},
+		{Rule{"read_only_contract", "would change something, and the session may only read"}, func(c *call) string { // whether or not the session has it
+			k := c.b.o.Request.Contract
+			return textIf(k.Role != "" && !k.Mutates && c.b.isMutating(c.asked), fmt.Sprintf("the contract of %s changes nothing", k.Role))
+		}},
+		{Rule{"ask_not_allowed", "asks a person, and the session may not ask or nobody is there"}, func(c *call) string { return textIf(c.asked == "ask_human", c.b.whyMute()) }},
+		{Rule{"unknown_tool", "names a tool that the session does not have"}, func(c *call) string {
+			return textIf(!c.known, "this session has no tool of that name; it has "+strings.Join(c.b.toolNames(), ", "))
+		}},
+		{Rule{"bad_arguments", "has arguments that the tool does not take"}, func(c *call) string {
+			if c.bad == nil {
+				return ""
+			}
+			return c.bad.Error()
+		}},
+		{Rule{"path_outside_repo", "names a path outside of the scratch clone, or behind a symbolic link"}, (*call).isOutsideTree},
+		{Rule{"no_permit", "does something that the session's grant does not allow, under the code of the grant's rule"}, (*call).denyByGrant},
+		{Rule{"too_large", "writes or hands over too much at once"}, (*call).denySize},
+		{Rule{"must_read_first", "changes a file that the agent did not read, or that changed since it did"}, func(c *call) string {
+			if c.kind != policy.Write {
+				return ""
+			}
+			return c.whyUnread()
+		}},
+		{Rule{"noop_with_writes", "says that there is nothing to do, and the agent wrote files"}, func(c *call) string { return c.isUnready("noop_with_writes") }},
+		{Rule{"exploration_insufficient", "hands over a change before the agent has read enough"}, func(c *call) string { return c.isUnready("exploration_insufficient") }},
+		{Rule{"rate_limited", "fetches from the web too often in a minute"}, (*call).isRateLimited},
+		{Rule{"not_allowed", "is not allowed by any rule"}, func(c *call) string { return textIf(c.kind == "" && c.Mutates, "no rule lets it through") }},
 	}
+}
+
+func textIf(holds bool, why string) string {
+	if !holds {
+		return ""
+	}
+	return why
 }
 
 // checkLadder takes the call down the ladder. code is "" where it is let through; a rung
@@ -75,29 +93,11 @@ func (c *call) checkLadder() (code, why string) {
 		}
 	}()
 	for _, r := range policyRungs() {
-		if why, yes := r.holds(c); yes {
-			if r.Lets {
-				return "", ""
-			}
+		if why := r.refuse(c); why != "" {
 			return cmp.Or(c.refused, r.Code), why
 		}
 	}
-	panic("unreachable: the last rule holds for everything")
-}
-
-func isRepeated(c *call) (string, bool) {
-	return fmt.Sprintf("this is call %d in a row with the same arguments, and the answer stays the same; do something else, or finish. The session ends at call %d", c.same, hopeless), c.same >= repeated
-}
-
-// isAfterOutcome holds for every call behind the outcome: what was judged there is all there is.
-func isAfterOutcome(c *call) (string, bool) {
-	c.b.mu.Lock()
-	defer c.b.mu.Unlock()
-	return "the session has declared its outcome, and nothing comes after it", c.b.done
-}
-
-func isUnknownTool(c *call) (string, bool) {
-	return "this session has no tool of that name; it has " + strings.Join(c.b.toolNames(), ", "), !c.known
+	return "", ""
 }
 
 func (b *Box) toolNames() []string {
@@ -106,15 +106,6 @@ func (b *Box) toolNames() []string {
 		out = append(out, t.Name)
 	}
 	return out
-}
-
-// readOnly holds for what changes something, whether or not the session has it.
-func readOnly(c *call) (string, bool) {
-	k := c.b.o.Request.Contract
-	if k.Role == "" || k.Mutates || !c.b.isMutating(c.asked) {
-		return "", false
-	}
-	return fmt.Sprintf("the contract of %s changes nothing", k.Role), true
 }
 
 // isMutating reports the name of a tool that changes something.
@@ -127,99 +118,68 @@ func (b *Box) isMutating(name string) bool {
 	return b.tools[name].Mutates
 }
 
-func (c *call) denyShape() (string, bool) {
-	if c.bad == nil {
-		return "", false
-	}
-	return c.bad.Error(), true
-}
-
 // isOutsideTree walks to the path. The grant judges its letters.
-func (c *call) isOutsideTree() (string, bool) {
-	if c.path == "" || c.at == "" {
-		return "", false
-	}
+func (c *call) isOutsideTree() string {
 	var out *failure
-	if err := c.b.tree.checkContained(c.at); errors.As(err, &out) && out.code == outsideTree {
-		return out.text, true
+	if c.path != "" && c.at != "" && errors.As(c.b.tree.checkContained(c.at), &out) && out.code == outsideTree {
+		return out.text
 	}
-	return "", false
+	return ""
 }
 
 // denySize holds for a text or an object that is longer than a file may be.
-func (c *call) denySize() (string, bool) {
+func (c *call) denySize() string {
 	for _, p := range c.params {
 		n := len(c.args.getText(p.name))
 		if p.kind == isAny {
 			n = len(c.args[p.name])
 		}
 		if most := c.b.o.Limits.FileBytes; n > most && p.most > mostText {
-			return fmt.Sprintf("%s: is %d bytes, at most %d", p.name, n, most), true
+			return fmt.Sprintf("%s: is %d bytes, at most %d", p.name, n, most)
 		}
 	}
-	return "", false
+	return ""
 }
 
-// isUnread holds for a change of a file that the session does not know as it is.
-func (c *call) isUnread() (string, bool) {
-	if c.kind != policy.Write {
-		return "", false
-	}
-	why := c.whyUnread()
-	return why, why != ""
-}
-
-// isIdleChange and isUnexplored hold for what is handed over too soon, or against what was done.
-func (c *call) isIdleChange() (string, bool) { return c.isUnready("noop_with_writes") }
-func (c *call) isUnexplored() (string, bool) { return c.isUnready("exploration_insufficient") }
-
-func (c *call) isUnready(code string) (string, bool) {
+// isUnready holds for what is handed over too soon, or against what was done.
+func (c *call) isUnready(code string) string {
 	if c.make == nil {
-		return "", false
+		return ""
 	}
 	is, why := c.b.checkReady(c.make(c).String())
-	return why, is == code
+	return textIf(is == code, why)
 }
 
 // isRateLimited counts what is asked of the web in a minute, or in the session where nobody
 // has a clock.
-func (c *call) isRateLimited() (string, bool) {
+func (c *call) isRateLimited() string {
 	if c.kind != policy.Fetch {
-		return "", false
+		return ""
 	}
 	b, now := c.b, c.b.now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fetched = slices.DeleteFunc(b.fetched, func(t time.Time) bool { return now.Sub(t) >= time.Minute })
 	if most := b.o.Limits.Fetches; len(b.fetched) >= most {
-		return fmt.Sprintf("%d pages were asked for within a minute; go on with something else first", most), true
+		return fmt.Sprintf("%d pages were asked for within a minute; go on with something else first", most)
 	}
 	b.fetched = append(b.fetched, now)
-	return "", false
-}
-
-func (c *call) mayNotAsk() (string, bool) {
-	if c.asked != "ask_human" {
-		return "", false
-	}
-	why := c.b.whyMute()
-	return why, why != ""
+	return ""
 }
 
 // denyByGrant asks the session's grant.
-func (c *call) denyByGrant() (string, bool) {
+func (c *call) denyByGrant() string {
 	a, err := c.grantAction()
 	if err == nil && a.Kind != "" {
 		err = c.b.o.Request.Permits(a)
 	}
-	if err == nil {
-		return "", false
-	}
 	if no, ok := errors.AsType[*policy.Refusal](err); ok {
 		c.refused = no.Code
-		return no.Text(), true
+		return cmp.Or(no.Text(), no.Code)
+	} else if err != nil {
+		return err.Error()
 	}
-	return err.Error(), true
+	return ""
 }
 
 // grantAction is what the call asks of the grant; its kind is "" where it asks for nothing.

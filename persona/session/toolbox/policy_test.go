@@ -96,7 +96,7 @@ func TestLadder(t *testing.T) {
 			t.Errorf("rule %d, %s, is broken by nothing here", i, r.Code)
 		}
 	}
-	if last := Rules()[len(Rules())-1]; last.Lets {
+	if last := Rules()[len(Rules())-1]; last.Code != "not_allowed" {
 		t.Error("the ladder does not end in deny")
 	}
 }
