@@ -25,9 +25,9 @@
 //
 // What a section is about is told by its heading, else by the nearest heading above it, else by the
 // file or folder. It passes over licences and tables of contents; what is not in English; minutes,
-// plans, drafts, proposals, examples, papers, themes and forms; what a folder, a heading, the front matter or a field at the top calls
+// plans, reviews of one time, drafts, proposals, examples, papers, themes and forms; what a folder, a heading, the front matter or a field at the top calls
 // done, rejected, archived or legacy; invitations, and what only weighs, as context and alternatives. Specifications, references of
-// an interface and manuals for users tell no rule or procedure of the team.
+// an interface and manuals for users, and what tells others how to begin with a product, check it or build on it, hold no rule or procedure of the team.
 //
 // # What an atom holds
 //

@@ -76,6 +76,10 @@ func TestWhatHolds(t *testing.T) {
 		{"who was selected is no office", []string{"GOVERNANCE.md", "# Club\n\n## Members\n\nThe members have been selected for what they did for boats.\n"}, nil},
 		{"offices of old", []string{"GOVERNANCE.md", "# Club\n\n## Legacy roles\n\n- **Boat lead**: the one who washed all boats.\n\n## Roles (deprecated)\n\n- **Oar lead**: the one who washed all oars.\n\n## Roles\n\n- **Crew lead**: the one who washes all boats.\n"}, []string{"role Crew lead"}},
 
+		{"what is done once, checked by others or found out", []string{"GOVERNANCE.md", "# Club\n\n## Initial Steering Committee\n\nMembers must be on the first list.\n\n## Members\n\nMembers must pay at the desk.\n", "docs/a.md", "# Club\n\n## Verify the provenance of oars" + steps + "\n## Paint boats v1 to v3" + steps + "\n## Paint boats" + steps,
+			"policies/b.md", "# B\n\n## Findings\n\nMembers must never varnish oars.\n"}, []string{"policy Members (Club)", "process Paint boats (Club)"}},
+		{"a word that says how something is", []string{"docs/glossary.md", "# Glossary\n\n## Boats\n\n- **Tarred**: of a boat that was painted with tar.\n- **Oar bed**: the place where an oar lies.\n"}, []string{"term Oar bed", "term Tarred (Boats)"}},
+		{"what goes wrong is no term", []string{"a.md", "# Boats\n\n## Troubleshooting\n\nNo key\n: The key of the boat is lost or broken.\n\n## Parts\n\nKey\n: The piece that opens the shed of a boat.\n"}, []string{"term Key"}},
 		{"what users do, deep in a tree", []string{"README.md", "# Club\n\nWelcome.\n", "site/x/docs/install.md", "# Install\n\nTake it.\n", "site/x/docs/user-guide/a.md", "# A\n\nBoats.\n", "site/x/docs/b.md", "# B\n\n## Paint the boats" + steps,
 			"other/x/docs/c.md", "# C\n\n## Paint the oars" + steps}, []string{"process Paint the oars (C)"}},
 		{"what users do each day is no operation", []string{"docs/user-guide/daily-operations.md", "# B\n\n## Paint the boats" + steps, "docs/ops/daily-operations.md", "# B\n\n## Paint the oars" + steps}, []string{"process Paint the oars (B)"}},

@@ -114,8 +114,22 @@ func (d *document) isManual() bool {
 	})
 }
 
-// forUsers is a folder of what the users of a product read.
-var forUsers = lazy(`(?i)(?:^|/)(?:end-)?users?(?:[-_](?:guide|manual|docs?))?/`)
+// forUsers is a folder of what the users of a product read, or of what stands in the reference of a package.
+var forUsers = lazy(`(?i)(?:^|/)(?:(?:end-)?users?(?:[-_](?:guide|manual|docs?))?|[^/]+/src/docs?)/`)
+
+// isOutward reports whether d, in a repository of a product, tells those who begin to use it, check it or build on it
+// what to do, by its path, its title or its opening.
+func (d *document) isOutward() bool {
+	return outward().MatchString(d.path) && !d.hasWord("contributing contribute contributor contributors internal internals maintainer maintainers") ||
+		forOthers().MatchString(d.title) || anyone().Match(d.raw[:min(len(d.raw), 1000)])
+}
+
+// outward, forOthers and anyone are such a path, title and opening.
+var (
+	outward   = lazy(`(?i)(?:^|/)(?:getting[-_]started|quick[-_]?start|developers?/(?:providers?|plugins?|extensions?|integrations?))/|^(?:website|site|www)/(?:.*/)?guides?/`)
+	forOthers = lazy(`(?i)\bfor (?:[\w-]+ ){0,3}(?:users|auditors|adopters|integrators|implement[eo]rs|vendors)$`)
+	anyone    = lazy(`(?i)\b(?:document|page|guide) (?:is|are|contains|provides|offers)\b[^.]* for (?:anyone|those|everyone|users|organi[sz]ations) (?:who|that|wh?ishing|wanting|looking)\b`)
+)
 
 // isOfTeam reports whether d tells those who make a product what they do.
 func (d *document) isOfTeam() bool {
@@ -161,7 +175,7 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 				return c.kind == process && !making().MatchString(c.title)
 			})
 		}
-		if d.isOfTeam() || !(product && (d.isManual() || slices.Contains(install, folder) && slices.Contains(use, folder))) && !forUsers().MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference() {
+		if outward := product && d.isOutward(); !outward && (d.isOfTeam() || !(product && (d.isManual() || slices.Contains(install, folder) && slices.Contains(use, folder))) && !forUsers().MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference()) {
 			continue
 		}
 		d.found = slices.DeleteFunc(d.found, func(c candidate) bool {

@@ -126,6 +126,7 @@ func (c candidate) countFlaws(s *section) (n int) {
 		n += 6
 	}
 	switch title := sectionNumber().ReplaceAllString(s.title, ""); {
+	case c.kind == decision: // named by its document
 	case isLabel(title) || vague().MatchString(title) || isBoilerplate(title) && !in("requirements security", strings.ToLower(title)) && phraseTopic(strings.ToLower(title)) != policies:
 		n += 6
 	case strings.HasSuffix(title, "?"):

@@ -40,8 +40,10 @@ func (d *document) whyPast() (why string, of class) {
 		return "in a folder named " + folders[at], dated
 	case strings.Contains(strings.ToLower(d.path), "release-notes/"):
 		return "notes on a release", forge
-	case d.hasWord("whitepaper whitepapers") || slices.ContainsFunc(folders, func(f string) bool { return in("paper papers", f) }):
-		return "a paper for others, by its path", taught
+	case d.isOnce():
+		return "a review or a plan of one time, by its name", dated
+	case ofPaper().Match(d.raw) || d.hasWord("whitepaper whitepapers") || slices.ContainsFunc(folders, func(f string) bool { return in("paper papers", f) }):
+		return "a paper for others", taught
 	case d.isSample():
 		return "a sample, by its name", taught
 	case d.isForm():
@@ -72,6 +74,18 @@ func (d *document) whyPast() (why string, of class) {
 	}
 	return "", ""
 }
+
+// isOnce reports whether d is named after what is done once: a review of one year, a plan or a checklist of what goes, a
+// move from one version to another.
+func (d *document) isOnce() bool {
+	ws := strings.FieldsFunc(strings.ToLower(d.stem()), splitsPath)
+	has := func(list string) bool { return slices.ContainsFunc(ws, func(w string) bool { return in(list, w) }) }
+	return slices.ContainsFunc(ws, century().MatchString) && has("review audit assessment report findings survey plan goals") ||
+		has("remove removal removing migrate migration rollout sunset") && has("checklist plan tracker") || fromTo().MatchString(d.stem())
+}
+
+// fromTo names two versions, and ofPaper is how a paper speaks of itself.
+var fromTo, ofPaper = lazy(`(?i)\bv?[0-9]+(?:\.[0-9]+)*(?:\.x)?[- _]to[- _]v?[0-9]+(?:\.[0-9]+)*(?:\.x)?(?:[^0-9-]|$)`), lazy(`(?i)\bthis (?:white ?)?paper (?:is|aims|offers|introduces|refers|presents|describes|explores|provides|discusses|focuses|assumes|covers)\b`)
 
 // isNamed reports whether the file of d is named after one of these words, at the beginning or the end, and
 // not after what has such a word in front, as an engine for templates.

@@ -275,7 +275,7 @@ var asides = []struct {
 	{warned, strings.HasPrefix, "why |please |what happens |what if |so what"},
 	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall| don't| don’t|results|example|no longer|deprecated|legacy"},
 	{warned, strings.EqualFold, "the short version|short version|tl;dr|conclusion|conclusions|closing remarks|final thoughts|summary|in summary|takeaways|prerequisite|prerequisites|pre-requisites|before you begin|before you start"},
-	{weighed, strings.EqualFold, "get involved|getting involved|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|additional reading|additional readings|reading|materials|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|decision|" +
+	{weighed, strings.EqualFold, "get involved|getting involved|findings|review summary|assumptions|context and assumptions|scenarios|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|additional reading|additional readings|reading|materials|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|decision|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline|todo|to do|to-do"},
@@ -320,7 +320,7 @@ var specified = lazy(`\b(?:MUST|SHALL|SHOULD)\b`)
 
 // isAside reports whether s holds text that is no rule and no procedure.
 func (s *section) isAside() bool {
-	if isKnownHeading(s.title, warned) || s.doc.designs {
+	if isKnownHeading(s.title, warned) || s.doc.designs || once().MatchString(s.title) || fromTo().MatchString(s.title) || verifies().MatchString(s.title) {
 		return true
 	}
 	if len(s.blocks) <= 2 && slices.ContainsFunc(s.blocks, func(b block) bool { return moved().MatchString(b.run.text) }) {
@@ -333,6 +333,9 @@ func (s *section) isAside() bool {
 	}
 	return false
 }
+
+// once is a heading of what is done before the rest holds, and verifies one of what those do who download something.
+var once, verifies = lazy(`(?i)^(?:the )?(?:initial|inaugural|bootstrap(?:ping)?|interim|transition(?:al)?) (?:[\w-]+ )?(?:elections?|(?:steering )?committee|council|board|members(?:hip)?|maintainers|phase|period|term)$`), lazy(`(?i)^verify(?:ing)? (?:\S+ ){0,4}(?:signatures?|checksums?|provenance|binar(?:y|ies))\b`)
 
 // verdict is a heading without which the lines below it say the contrary, or nothing.
 var verdict = lazy(`(?i)^(?:not )?(?:ok|okay|allowed|acceptable|good|bad|right|wrong|yes|no|do|dos|do not|don['’]?t|don['’]?ts|never|avoid)[.:!]?$`)

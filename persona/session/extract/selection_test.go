@@ -63,6 +63,30 @@ func TestPagesOfAManual(t *testing.T) {
 	}
 }
 
+// TestOutward: in a repository of a product, what tells others how to begin with it, to check it or to build on it is no
+// rule of the team.
+func TestOutward(t *testing.T) {
+	t.Parallel()
+	const rule = "## Oars\n\nMembers must never varnish oars.\n"
+	for _, tt := range []struct {
+		path, text string
+		outward    bool
+	}{
+		{"docs/developer/getting-started/a.md", "# A\n\n", true}, {"docs/developer/providers/a.md", "# A\n\n", true}, {"docs/developer/a.md", "# A\n\n", false}, {"contributing/getting-started/a.md", "# A\n\n", false},
+		{"website/guides/developer/a.md", "# A\n\n", true}, {"skeg/src/docs/development/a.md", "# A\n\n", true}, {"src/docs/development/a.md", "# A\n\n", false},
+		{"SECURITY.md", "# Security Guidelines for Skeg Users\n\n", true}, {"SECURITY.md", "# Security for our Users and us\n\n", false},
+		{"SECURITY.md", "# A\n\nThis document contains guidelines for anyone who looks at boats.\n\n", true}, {"SECURITY.md", "# A\n\nThis document contains guidelines for members who look at boats.\n\n", false},
+	} {
+		for product, of := range map[bool]string{true: "# Skeg\n\nSkeg is a tool for boats.\n", false: "# Skeg\n\nWelcome.\n"} {
+			e := drive(t, request("README.md", of, tt.path, tt.text+rule))
+			none := !slices.ContainsFunc(e.Atoms, func(a session.Atom) bool { return a.Atom.Type == policyAtom })
+			if want := tt.outward && (product || strings.Contains(tt.path, "/src/docs")); none != want {
+				t.Errorf("%s, %q, a product %v: got %q", tt.path, tt.text, product, spoken(e))
+			}
+		}
+	}
+}
+
 // TestPackaged: where a program is packaged under a licence, and a document tells how to install it, the folder of
 // documents is its manual.
 func TestPackaged(t *testing.T) {
@@ -151,6 +175,7 @@ func TestRankOfOneAtom(t *testing.T) {
 		{"stages with tables", "a.md", stages("Ask the lead.\n\n<p>Boats are dear. Boats rot. Boats leak.</p>"), stages("Ask the lead."), 0},
 		{"stages that hardly instruct", "a.md", stages("The lead knows." + many + many), stages("Ask the lead."), 16},
 		{"a proposed decision", "docs/adr/1.md", adr("Date: 2026-01-02\nStatus: Proposed"), adr("Date: 2026-01-02\nStatus: Accepted"), 8},
+		{"a decision below the heading of its status", "docs/adr/1-float.md", "## Status\n\nAccepted\n\n## Decision\n\nWe will keep float plans.\n", "# Float\n\n## Status\n\nAccepted\n\n## Decision\n\nWe will keep float plans.\n", 0},
 		{"a policy of another document", "policies/a.md", rule("follow our code of conduct for boats"), rule("wash our boats for boats"), 6},
 		{"a numbered part", "a.md", steps("3.2 Cleaning boats"), steps("Cleaning boats"), 6},
 		{"what one may leave out", "a.md", steps("Cleaning boats (optional)"), steps("Cleaning boats"), 6},
@@ -286,6 +311,8 @@ func TestHistory(t *testing.T) {
 		{"election/2025/a.md", "", "of one year, by its folder"}, {"release-notes/1/a.md", "", "notes on a release"}, {"docs/a.md", "* Author: Ann\n* Status: Draft\n\n", "a proposal, by its head"},
 		{"proposals/x/README.md", "", "a proposal, by its folder"}, {"call-2025/a.md", "", "of one year, by its folder"}, {"defunct/a.md", "", "in a folder named defunct"},
 		{"docs/a.md", "---\ntitle: Boats (deprecated)\n---\n\n", "deprecated, by its title"}, {"election/a.md", "", ""}, {"docs/a.md", "* Status: Draft\n\n", "a proposal, by its head"}, {"docs/a.md", "* Status: Under review\n\n", ""}, {"definition-of-done/a.md", "", ""},
+		{"docs/security-review-2026.md", "", "a review or a plan of one time, by its name"}, {"docs/remove-oars-checklist.md", "", "a review or a plan of one time, by its name"}, {"docs/skeg-v1-to-v3.md", "", "a review or a plan of one time, by its name"},
+		{"docs/security-review.md", "", ""}, {"docs/oars-checklist.md", "", ""}, {"docs/a.md", "This white paper explores oars.\n\n", "a paper for others"}, {"docs/a.md", "Fold this paper twice.\n\n", ""},
 		{"docs/template_engine.md", "", ""}, {"docs/templateinheritance.md", "", ""}, {"docs/policy-template.md", "", ""}, {"docs/sample-rates.md", "", ""}, {"changelog_guidelines.md", "", ""}, {"license-choice.md", "", ""},
 		{"docs/policy-template.md", "Owner: {name}\n\nOf [team].\n\n", "a form with blanks"}, {"docs/template.md", "# A\n\n## B\n\n## C\n\n", "a form with blanks"}, {"docs/drafts/a.md", "", ""}, {"docs/draft/a.md", "", "a draft, by its path"},
 		{"CHANGELOG-1.2.md", "", "a licence, change log or the like"}, {"changelog_old.md", "", "a licence, change log or the like"}, {"licence-MIT.md", "", "a licence, change log or the like"}, {"docs/tutorial/a.md", "", "in a folder named tutorial"}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},

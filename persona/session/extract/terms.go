@@ -80,9 +80,18 @@ func (s *section) newDefinition(name, text string, b block, score int) candidate
 	}
 	c.title, c.aliases = splitAlias(name)
 	c.title = capitalize(c.title)
+	if around := s.subject(); c.kind == term && adjective().MatchString(c.title) {
+		if s.own == glossary {
+			around = s.doc.shortName()
+		}
+		c.title += " (" + clip(around, 50) + ")"
+	}
 	c.evidence = []evidence{{doc: s.doc, from: b.from, to: b.to, quote: []string{name + ": " + text}, passage: []block{b}}}
 	return c
 }
+
+// adjective is a name that ends in a word which says how something is, and not what.
+var adjective = lazy(`(?i)(?:^|[ -])(?:[a-z]+[^aei]able|[a-z]+[^e]ed|recommended|required|optional|minimal|external|internal)$`)
 
 // listedKind is the kind of what a section of this topic lists by name.
 func (t topic) listedKind() string {
@@ -133,7 +142,7 @@ func (s *section) readDefinitionLists() []candidate {
 // terms, those explain anything, and some answer questions.
 func (s *section) definitionList(b block, led bool) []candidate {
 	var out []candidate
-	if (isRST(s.doc.path) || led) && !s.listsThings() || slices.ContainsFunc(b.items, func(it item) bool { return strings.HasSuffix(it.cells[0].text, "?") }) {
+	if (isRST(s.doc.path) || led) && !s.listsThings() || mishaps().MatchString(s.title) || slices.ContainsFunc(b.items, func(it item) bool { return strings.HasSuffix(it.cells[0].text, "?") }) {
 		return nil
 	}
 	for _, it := range b.items {
@@ -146,6 +155,9 @@ func (s *section) definitionList(b block, led bool) []candidate {
 	}
 	return out
 }
+
+// mishaps is a heading above what goes wrong.
+var mishaps = lazy(`(?i)\btroubleshoot|\berrors?\b|\bproblems?\b|\bissues\b|\bsymptoms\b`)
 
 // definitionRow is the cells of a row that name a thing and explain it.
 func (it item) definitionRow(name, text int) block {
