@@ -54,7 +54,7 @@
 //     they are such, then roles, definitions, systems, files; a point for every further document that says the same, up
 //     to five, and less for a past year, notes, an example, a heading that does not name it, no description, or what countLacks counts.
 //     Each further atom of one document or type counts less. Beyond two fifths of MaxAtoms only what strong
-//     evidence speaks for is emitted; the weaker ones are named. How many were left out is a finding, as is every input that was
+//     evidence speaks for is emitted, and nowhere a rule that says little; the weaker ones are named. How many were left out is a finding, as is every input that was
 //     not read and every name that two documents define differently.
 //  5. A source whose text is gone from the file that was read goes from the atom, with what
 //     is quoted of it. An atom that loses the last one is proposed as deprecated, and only
@@ -239,7 +239,7 @@ func splitWeak(all []chosen, limit int) (kept, weak []chosen) {
 		return all, nil
 	}
 	for i, k := range all {
-		if 5*i < 2*limit || k.prior != nil || k.isStrong() {
+		if 5*i < 2*limit && !k.isTrifle() || k.prior != nil || k.isStrong() {
 			kept = append(kept, k)
 		} else {
 			weak = append(weak, k)
@@ -248,13 +248,18 @@ func splitWeak(all []chosen, limit int) (kept, weak []chosen) {
 	return kept, weak
 }
 
-// isStrong reports whether strong evidence speaks for c: of a rule less is enough in a document for rules.
+// isTrifle reports whether c takes no place, however many are free: a rule that says little.
+func (c candidate) isTrifle() bool { return c.kind == policyAtom && c.evidence[0].isTrifling() }
+
+// isStrong reports whether strong evidence speaks for c: of a rule less is enough in a document for rules, and of all in one that governs.
 func (c candidate) isStrong() bool {
 	least := scoreStrong
 	switch d := c.evidence[0].doc; {
+	case c.isTrifle():
+		return false
 	case c.kind == system || c.kind == artifact:
 		return false
-	case c.kind == policyAtom && (d.isCharter() || d.isForAgents()):
+	case (c.kind == policyAtom || c.kind == role || c.kind == process) && d.isCharter() || c.kind == policyAtom && d.isForAgents():
 		least = scoreSigns
 	case c.kind == policyAtom && d.isForRules():
 		least = scoreSigns + 3

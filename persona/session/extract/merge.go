@@ -122,7 +122,7 @@ func (c candidate) countFlaws(s *section) (n int) {
 			n += 3
 		}
 	}
-	if len(s.blocks) == 1 && c.kind == policyAtom && ofAnother().MatchString(firstOf(s.blocks[0].run.text)) {
+	if c.kind == policyAtom && e.isTrifling() {
 		n += 6
 	}
 	switch title := sectionNumber().ReplaceAllString(s.title, ""); {
@@ -136,9 +136,6 @@ func (c candidate) countFlaws(s *section) (n int) {
 	}
 	return n
 }
-
-// ofAnother are the words of a sentence that leaves what holds to another document.
-var ofAnother = lazy(`(?i)\b(?:follow|read|view|see|respect|adhere to|abide by|comply with)(?: all)?(?: of)? (?:(?:the|our|its|their)(?: \S+){0,2}|\S+['’]s(?: \S+)?) (?:code of conduct|polic(?:y|ies))\b|\bwe publish (?:a|an|the|our)\b`)
 
 // vague is a heading that says how its text is meant, and not of what it is.
 var vague = lazy(`(?i)^(?:(?:practical|other|general|some|more|key|a|an) )?(?:advice|cautions?|cautionary notes?|considerations?|expectations?|notes?|guidance|details|(?:must|should|could|what to|to) do|principles|the short version|background|introduction)$`)
@@ -278,7 +275,7 @@ next:
 				is := kept[k]
 				same, theirs, n, more := also.evidence[0].split(is.evidence[0])
 				ours, mine, _, less := is.evidence[0].split(also.evidence[0])
-				if n < 80 || 7*(more+less) > 3*n {
+				if n < 80 || min(more, less) > 0 && 7*(more+less) > 3*n {
 					continue
 				}
 				if d := duties(theirs) - duties(mine); d > 0 || d == 0 && len(theirs) < len(mine) {

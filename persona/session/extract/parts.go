@@ -36,7 +36,7 @@ func (d *document) joinParts(cs []candidate) []candidate {
 			whole.score = max(whole.score, c.score)
 			whole.owners = union(whole.owners, c.owners)
 		}
-		if whole.kind = policyAtom; namesCourse(s.title) {
+		if whole.kind = policyAtom; slices.ContainsFunc(of, func(c candidate) bool { return c.kind == process }) {
 			whole.kind = process
 		}
 		if whole.evidence[0].from >= parts[0].line {
@@ -73,8 +73,8 @@ func namesCourse(title string) bool {
 }
 
 // isInParts reports whether what was read of s and below it is one rule in parts: nothing but rules, and below a heading of a process
-// steps, one of which is a fragment: what s itself says in a few lines, or what stands below a heading that says nothing without that of s,
-// or that is a sentence.
+// steps, one of which is a fragment: what s itself says where that is little or leads on to the parts, or what stands below a heading that says
+// nothing without that of s, or that is a sentence.
 func (s *section) isInParts(of []candidate) bool {
 	fragment := false
 	for _, c := range of {
@@ -83,7 +83,10 @@ func (s *section) isInParts(of []candidate) bool {
 		}
 		title := bracketed().ReplaceAllString(c.title, "")
 		own := c.evidence[0].from < s.line+maxOpening && sameName(title, sectionNumber().ReplaceAllString(s.title, ""))
-		fragment = fragment || own && c.evidence[0].to-c.evidence[0].from < 5 || !own && (countTelling(title) == 0 || len(words(title)) > 7)
+		fragment = fragment || own && (c.evidence[0].isTrifling() || slices.ContainsFunc(c.evidence[0].quote, leadsOn().MatchString)) || !own && (countTelling(title) == 0 || len(words(title)) > 7)
 	}
 	return fragment
 }
+
+// leadsOn are the words of a text that leaves it to what stands below it.
+var leadsOn = lazy(`(?i)\b(?:these|following|below|each of)\b`)

@@ -38,7 +38,7 @@ func (d *document) whyPast() (why string, of class) {
 		return "in a folder named " + folders[at], blank
 	case at >= 0:
 		return "in a folder named " + folders[at], dated
-	case strings.Contains(strings.ToLower(d.path), "release-notes/"):
+	case strings.Contains(strings.ReplaceAll(strings.ToLower(d.path), "_", "-"), "release-notes/"):
 		return "notes on a release", forge
 	case d.isOnce():
 		return "a review or a plan of one time, by its name", dated

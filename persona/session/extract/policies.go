@@ -50,7 +50,7 @@ func (s *section) readRules(others []candidate) []candidate {
 	}
 	t := s.readTraits(ps)
 	margin, other := t.weighSigns()
-	if margin < 0 || margin-other < plainly && !(t.strongest >= minPlain && !t.stepped && s.doc.isRulebook()) {
+	if margin < 0 || margin-other < t.leastMargin() && !(t.strongest >= minPlain && !t.stepped && s.doc.isRulebook()) {
 		near := margin > -doubt
 		if margin = 0; slices.ContainsFunc(ps, func(p piece) bool { return p.orders }) {
 			ps, margin = slices.DeleteFunc(ps, func(p piece) bool { return !p.orders && p.weight < plainDuty }), 6
@@ -118,7 +118,7 @@ func (s *section) describeRule(ps []piece, e evidence, named bool) string {
 		return best
 	}
 	if b, ok := s.firstProse(); ok && e.from <= b.from && b.to <= e.to {
-		if q := firstOf(b.run.text); len(words(q)) > 5 && standsAlone(q) && sentenceEnd().MatchString(q) && isCapitalized(q) {
+		if q := firstOf(b.run.text); len(words(q)) > 5 && standsAlone(q) && !invites().MatchString(q) && sentenceEnd().MatchString(q) && isCapitalized(q) {
 			about, _ := withLimits(b.run.text, q)
 			return about
 		}
@@ -148,7 +148,7 @@ func (s *section) mostObliging(bs []block, ps []piece, named bool) string {
 			if w > 1 && !sharesWord(s.title, q) {
 				w = 1
 			}
-			if w > most && most < plainDuty && (w > 0 || ps[at].weight == 0) && standsAlone(q) && isCapitalized(q) {
+			if w > most && most < plainDuty && (w > 0 || ps[at].weight == 0 && !invites().MatchString(q)) && standsAlone(q) && isCapitalized(q) {
 				most = w
 				best, _ = withLimits(text, q)
 			}
@@ -435,7 +435,7 @@ func (d *document) isForAgents() bool {
 
 // isCharter reports whether d says how people decide with each other, and who they are.
 func (d *document) isCharter() bool {
-	const list = "governance charter charters bylaws constitution membership election elections voting council councils committee committees team teams roles"
+	const list = "governance charter charters bylaws constitution membership ladder election elections voting council councils committee committees team teams roles"
 	return d.hasWord(list) || slices.ContainsFunc(words(d.title), func(w string) bool { return in("governance charter bylaws constitution", w) })
 }
 

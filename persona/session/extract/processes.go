@@ -27,10 +27,10 @@ func (s *section) readProcedure() []candidate {
 		return nil // how a program or an interface is called
 	}
 	t := s.readTraits(nil)
-	if !s.isRemedy() && !t.stepped && t.acts < 3 && t.commands == 0 && (!named || t.countBeginning("to if when once then next finally first after afterwards before now lastly second") == 0 && !t.haveWord("then afterwards")) {
+	if !s.isRemedy() && !t.stepped && !s.ordersSteps() && t.acts < 3 && t.commands == 0 && (!named || t.countBeginning("to if when once then next finally first after afterwards before now lastly second") == 0 && !t.haveWord("then afterwards")) {
 		return nil // what is there, and how one sees it
 	}
-	if other, margin := t.weighSigns(); t.all+t.code < 2 && !s.isRemedy() || t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.isRemedy() && t.orders > 0) || !s.ordersSteps() && (margin < 0 || margin-other < plainly+2) {
+	if other, margin := t.weighSigns(); t.all+t.code < 2 && !s.isRemedy() || t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && !s.ordersSteps() && t.acts < 3 && !t.stepped && !(s.isRemedy() && t.orders > 0) || !s.ordersSteps() && (margin < 0 || margin-other < plainly+2) {
 		s.torn = s.torn || t.orders > 0 && margin > -doubt
 		return nil
 	} else {
@@ -138,13 +138,13 @@ func (e evidence) summarize() string {
 	n := len(e.steps)
 	only := n == 0 && len(e.commands) == 0 && len(e.quote) == 1
 	for _, q := range e.quote {
-		if first := stripLabel(firstOf(q)); len(words(first)) >= 3 && standsAlone(first) && sentenceEnd().MatchString(first) && (!isImperative(words(first)[0]) || only && len(splitSentences(q)) == 1) {
+		if first := stripLabel(firstOf(q)); len(words(first)) >= 3 && standsAlone(first) && !pointsElsewhere().MatchString(first) && sentenceEnd().MatchString(first) && (!isImperative(words(first)[0]) || only && len(splitSentences(q)) == 1) {
 			return clip(first, maxDescription)
 		}
 	}
 	if n > 1 && e.lists == 1 {
 		ends := func(s string) string {
-			return clip(strings.TrimLeft(strings.TrimRight(firstOf(s), ".:;, "), "[] "), maxDescription/2-10)
+			return clip(strings.TrimLeft(strings.TrimRight(firstOf(sectionNumber().ReplaceAllString(s, "")), ".:;, "), "[] "), maxDescription/2-10)
 		}
 		if first, last := ends(e.steps[0]), ends(e.steps[n-1]); !strings.Contains(first+last, "…") {
 			return fmt.Sprintf("%d steps: %s … %s", n, first, last)

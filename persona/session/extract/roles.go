@@ -55,6 +55,7 @@ func (s *section) headedRole() []candidate {
 			return nil
 		}
 		e.quote, e.steps, e.passage = append(e.quote, e.steps...), nil, s.passageBetween(e.from, e.to)
+		s.addFacets(&e)
 	}
 	if len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || pointsElsewhere().MatchString(e.quote[0]) || s.holdsCourse() {
 		return nil
@@ -76,6 +77,23 @@ func (s *section) headedRole() []candidate {
 	}
 	return []candidate{c}
 }
+
+// addFacets adds to what s says of an office what stands right below it of the same office: what its holders do and may do.
+func (s *section) addFacets(e *evidence) {
+	if e.to < s.endLine() {
+		return
+	}
+	for _, x := range s.doc.sectionsBelow(s) {
+		if !facets().MatchString(x.title) || x.endLine()-e.from >= maxRules || x.showsCode() {
+			return
+		}
+		x.part, e.to = true, x.endLine()
+		e.passage = append(append(e.passage, x.headingBlock()), x.passageBetween(x.line, e.to)...)
+	}
+}
+
+// facets are the headings of what an office is.
+var facets = lazy(`(?i)^(?:key |main )?(?:responsibilities|expectations|privileges|requirements|duties|qualifications|permissions|rights|tasks|powers|authority)(?: (?:and|&) (?:responsibilities|expectations|privileges|requirements|duties|qualifications|permissions|rights|tasks))?$`)
 
 // pointsElsewhere begins a text that says where a role is described.
 var pointsElsewhere = lazy(`^(?:To (?:see|learn|find)|See|Please see|For (?:more|details)|Thank you|(?:Official )?[Ll]ist of) |\.md\b|\b(?:is|are) (?:available (?:here|at|in|on)|described|documented)\b`)
@@ -187,7 +205,7 @@ func namesPerson(l span) bool {
 	if strings.HasPrefix(l.text, "@") || l.kind == link {
 		return true
 	}
-	ws := strings.Fields(l.text)
+	ws := strings.Fields(bracketed().ReplaceAllString(l.text, ""))
 	return len(ws) >= 2 && len(ws) <= 3 && isCapitalized(ws[0]) && isCapitalized(ws[1]) && !officeNoun(strings.ToLower(ws[len(ws)-1]))
 }
 

@@ -308,7 +308,7 @@ func TestHistory(t *testing.T) {
 		{"proposals/README.md", "", ""}, {"docs/ROADMAP.md", "", "a plan"}, {"roadmap/a.md", "", "a plan"}, {"slides/a.md", "", "in a folder named slides"}, {"docs/sample-policy.md", "", "a sample, by its name"}, {"examples/a.md", "", "in a folder named examples"},
 		{"docs/a.md", "---\nstatus: rejected\n---\n\n", "its front matter says rejected"},
 		{"docs/a.md", "Wer ein Boot leiht, der zeigt seine Karte am Tor. " + strings.Repeat("Die Karte liegt am Tor und wird am Abend dort wieder abgeholt. ", 12) + "\n\n", "not in English"}, {"docs/a.md", strings.Repeat("* [skeg paint](paint.md) - Perform painting operations, print boats\n", 20) + "\n", ""},
-		{"election/2025/a.md", "", "of one year, by its folder"}, {"release-notes/1/a.md", "", "notes on a release"}, {"docs/a.md", "* Author: Ann\n* Status: Draft\n\n", "a proposal, by its head"},
+		{"election/2025/a.md", "", "of one year, by its folder"}, {"release-notes/1/a.md", "", "notes on a release"}, {"docs/release_notes/a.md", "", "notes on a release"}, {"docs/a.md", "* Author: Ann\n* Status: Draft\n\n", "a proposal, by its head"},
 		{"proposals/x/README.md", "", "a proposal, by its folder"}, {"call-2025/a.md", "", "of one year, by its folder"}, {"defunct/a.md", "", "in a folder named defunct"},
 		{"docs/a.md", "---\ntitle: Boats (deprecated)\n---\n\n", "deprecated, by its title"}, {"election/a.md", "", ""}, {"docs/a.md", "* Status: Draft\n\n", "a proposal, by its head"}, {"docs/a.md", "* Status: Under review\n\n", ""}, {"definition-of-done/a.md", "", ""},
 		{"docs/security-review-2026.md", "", "a review or a plan of one time, by its name"}, {"docs/remove-oars-checklist.md", "", "a review or a plan of one time, by its name"}, {"docs/skeg-v1-to-v3.md", "", "a review or a plan of one time, by its name"},
@@ -481,6 +481,28 @@ func TestMaxAtoms(t *testing.T) {
 		t.Errorf("got finding %+v", f)
 	}
 	hold(t, e, r)
+}
+
+// TestTrifles: under a limit a rule of a few words of advice, one that leaves what holds to another document, and one that goes on from
+// what stands above its heading take no place, but in a charter few words are a rule.
+func TestTrifles(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		path, says string
+		want       int
+	}{
+		{"CONTRIBUTING.md", "Members should wash their boats.", 0}, {"GOVERNANCE.md", "Members should wash their boats.", 1}, {"AGENTS.md", "Members should wash their boats.", 1},
+		{"CONTRIBUTING.md", "Members must wash their boats.", 1}, {"CONTRIBUTING.md", "Avoid boats that nobody washes.", 0}, {"CONTRIBUTING.md", "- Members should wash their boats.\n- Members should lock their boats.", 1},
+		{"CONTRIBUTING.md", "Members should wash their boats" + strings.Repeat(" and the keel of the boats", 5) + ".", 1},
+		{"CONTRIBUTING.md", "All members must follow our code of conduct.", 0}, {"CONTRIBUTING.md", "All members must follow our code of conduct.\n\nMembers must wash it.", 1},
+		{"GOVERNANCE.md", "Unless specified above, members must wash their boats.", 0}, {"GOVERNANCE.md", "Unless specified above, members must:\n\n- Wash their boats.\n- Lock their boats.", 1},
+	} {
+		r := request(tt.path, "# Club\n\nBoats float.\n\n## Boats\n\n"+tt.says+"\n")
+		r.MaxAtoms = 40
+		if e := drive(t, r); len(e.Atoms) != tt.want {
+			t.Errorf("%s: %s: got %q", tt.path, tt.says, spoken(e))
+		}
+	}
 }
 
 // TestWeak: two fifths of what the limit allows are proposed, and beyond them only what strong evidence

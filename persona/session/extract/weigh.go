@@ -226,6 +226,15 @@ func (t *traits) weighSigns() (asPolicy, asProcess int) {
 	return asPolicy, asProcess
 }
 
+// leastMargin is by how much what tells for a rule must be above what tells for a procedure: in a document that is there for
+// rules less, where there are no steps.
+func (t *traits) leastMargin() int {
+	if t.s.doc.isForRules() && !t.stepped && t.commands == 0 {
+		return 2
+	}
+	return plainly
+}
+
 func (t *traits) firstWord() string { return t.wordAt(0) }
 func (t *traits) lastWord() string  { return t.wordAt(len(t.title) - 1) }
 
