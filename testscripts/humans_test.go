@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -85,8 +86,8 @@ func TestEveryVerbIsSomebodys(t *testing.T) {
 	}
 }
 
-// TestOnlyPeopleAct: each act of a person is refused under each sign that an agent asks,
-// and to a session by the gate of its commands.
+// TestOnlyPeopleAct: each act of a person is refused where an agent asks, approve under each sign
+// of one, and to a session by the gate of its commands.
 func TestOnlyPeopleAct(t *testing.T) {
 	t.Parallel()
 	dir := personsWorld(t)
@@ -108,19 +109,24 @@ func TestOnlyPeopleAct(t *testing.T) {
 	}
 	fill := strings.NewReplacer("WAITS", waits[1], "FAILED", failed[1])
 	refused := regexp.MustCompile(`\[(not-a-person|in-session)\]\n$`)
-	for verb, line := range personsActs {
+	all, agents := cmd.AgentVars(), []string{"claude", "codex", "gemini", "opencode", "aider", "cursor-agent"}
+	for i, verb := range slices.Sorted(maps.Keys(personsActs)) {
+		line, signs, programs := personsActs[verb], all[i%len(all):][:1], agents[i%len(agents):][:1]
+		if verb == "approve" {
+			signs, programs = all, agents
+		}
 		args := strings.Fields(fill.Replace(line))
 		for i, a := range args {
 			args[i] = strings.ReplaceAll(a, "REASON", "The stock list is a year old and nobody has counted since; is it right?")
 		}
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
-			for _, sign := range cmd.AgentVars() {
+			for _, sign := range signs {
 				if code, out, talk := run(map[string]string{sign: "1"}, nil, args...); code != 3 || out != "" || !refused.MatchString(talk) {
 					t.Errorf("with %s: exit %d, %s%s", sign, code, out, talk)
 				}
 			}
-			for _, above := range []string{"claude", "codex", "gemini", "opencode", "aider", "cursor-agent"} {
+			for _, above := range programs {
 				if code, out, talk := run(nil, []string{"bash", above, "sh"}, args...); code != 3 || out != "" || !refused.MatchString(talk) {
 					t.Errorf("below %s: exit %d, %s%s", above, code, out, talk)
 				}

@@ -25,7 +25,7 @@ func TestRelease(t *testing.T) {
 	}
 	t.Parallel()
 	dist := filepath.Join(t.TempDir(), "dist")
-	build := exec.Command("go", "run", "-trimpath", "-tags=nethttpomithttp2", "./.ci/release", "-only", runtime.GOOS+"/"+runtime.GOARCH, "-out", dist)
+	build := exec.Command("go", "run", "-trimpath", "-tags=nethttpomithttp2", "-ldflags=-s -w", "./.ci/release", "-only", runtime.GOOS+"/"+runtime.GOARCH, "-out", dist)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

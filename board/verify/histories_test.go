@@ -84,10 +84,20 @@ func judgeStored(ctx context.Context, dir string, stored *zip.Reader, f []string
 	if err != nil {
 		return nil, err
 	}
-	fetch := exec.CommandContext(ctx, "git", "fetch", "-q", "--update-head-ok", "bundle", "refs/*:refs/*")
-	fetch.Dir = dir
-	if out, err := fetch.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("git fetch: %w\n%s", err, out)
+	unbundle := exec.CommandContext(ctx, "git", "bundle", "unbundle", "bundle") // which prints the refs
+	unbundle.Dir = dir
+	told, err := unbundle.Output()
+	var refs strings.Builder
+	for line := range strings.Lines(string(told)) {
+		if strings.Contains(line, " refs/") {
+			refs.WriteString(line)
+		}
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, ".git", "packed-refs"), []byte(refs.String()), 0o666)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git bundle unbundle: %w", err)
 	}
 	r, err := repo.Open(dir, os.Environ())
 	if err != nil {

@@ -2,6 +2,7 @@ package verb
 
 import (
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -112,6 +113,17 @@ func flagLine(line, name string) string {
 		flag = bare + " " + strings.ToUpper(name[strings.LastIndexByte(name, '-')+1:])
 	}
 	return flag + "\t" + use
+}
+
+// The library asks for a page where a person does, so that no other command makes the pages of all verbs.
+func init() {
+	show := cli.HelpPrinter
+	cli.HelpPrinter = func(w io.Writer, page string, of any) {
+		if c, ok := of.(*cli.Command); ok {
+			page = helpTemplate(c.Description)
+		}
+		show(w, page, of)
+	}
 }
 
 // helpTemplate returns the page of help of a verb, whose description is its examples, an empty line, and what else
