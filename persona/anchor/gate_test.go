@@ -34,7 +34,7 @@ func newDesktop(t testing.TB) *desktop {
 	}
 	for name, to := range map[string]string{
 		"docs/inside": "deep", "docs/out": "../../elsewhere", "docs/abs": filepath.Join(top, "elsewhere"), "docs/hook": "../.claude/settings.json",
-		"docs/dangling": filepath.Join(top, "elsewhere", "new.md"), "docs/loop": "loop", "docs/self": "/proc/self/cwd/docs", "docs/up": "deep/..", "../tree2": "tree",
+		"docs/dangling": filepath.Join(top, "elsewhere", "new.md"), "docs/loop": "loop", "docs/self": "/proc/self/cwd/docs", "docs/up": "deep/..", "../tree2": "tree", ".claude/a.md": "../docs/a.md", "cmd/a.md": "../docs/a.md",
 	} {
 		if err := os.Symlink(to, filepath.Join(tree, name)); err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestGatePaths(t *testing.T) {
 		{".", OutsidePaths}, {"docs", CtxNotFile}, {"docs/deep/..", CtxNotFile},
 		{"docs/loop", CtxEscape}, {"docs/self/a.md", CtxEscape}, {"docs/inside/../a.md", ""}, {"docs/out/../cmd/main.go", CtxEscape},
 		{"docs/a.md/x", CtxEscape}, {"", CtxEscape}, {"docs/a\x00.md", CtxEscape}, {"docs/\xff", CtxEscape}, {"~/x", CtxEscape},
-		{"docs/hook", Unwritable}, {"docs/twin", Unwritable}, {".claude/settings.json", Unwritable}, {".CLAUDE/Settings.json", Unwritable},
+		{"docs/hook", Unwritable}, {".claude/a.md", Unwritable}, {"cmd/a.md", OutsidePaths}, {"docs/twin", Unwritable}, {".claude/settings.json", Unwritable}, {".CLAUDE/Settings.json", Unwritable},
 		{".claude/settings.local.json", Unwritable}, {".git/config", Unwritable}, {".git/odd/anchor.key", Unwritable}, {".GIT/odd/anchor.key", Unwritable},
 		{".hestai/sessions/active/x", Unwritable}, {".hestai/sessions/active/oa-2/anchor.json", Unwritable}, {"docs/x ", Unwritable},
 		{"docs/\u200b.md", Unwritable}, {`docs\a.md`, Unwritable}, {"docs/../.git/hooks/pre-commit", Unwritable}, {"docs/.git/config", Unwritable},

@@ -48,7 +48,7 @@ func (h Hands) Write(from string, names ...string) (rel []string, err error) {
 	for _, name := range names {
 		is, found := h.Desk.Place().File(from, name)
 		for _, f := range found {
-			return nil, policy.Refuse("path_outside_repo", "%s; %s", f.Text, f.Fix)
+			return nil, policy.Refuse("path_outside_repo", "%s", strings.TrimSuffix(f.Text+"; "+f.Fix, "; "))
 		}
 		rel = append(rel, is...)
 	}

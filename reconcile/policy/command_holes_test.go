@@ -27,7 +27,7 @@ func TestCommandIsNotFooled(t *testing.T) {
 		`wait -p "` + encoded + `"`, "printf $x y",
 		// The shell reads the rest of the line in another way.
 		"set -k", "set -o history -H", "set -$x", "shopt -s expand_aliases", "set -o keyword",
-		"jobs -x touch x", "command local -i x",
+		"jobs -x touch x", "command local -i x", "declare 'a[$(touch x)]=1'", "coproc touch x", "let x=y", "test -v x", "x=$y; [ $x ]", "if cd docs; then ls; fi",
 		// Programs with more ways to write or run than their table knew.
 		"strace -ELD_PRELOAD=x ls", "busybox --install", "tree -RL 1", "go build ./...", "go build a", "yq --split-exp-file a b", "cloc --found=x .", "less -Tx a",
 	} {

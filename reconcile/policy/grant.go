@@ -211,7 +211,7 @@ func (g Grant) refuseLease(a Action) *Refusal {
 	return nil
 }
 
-func sayFinding(f Finding) string { return f.Text + "; " + f.Fix }
+func sayFinding(f Finding) string { return strings.TrimSuffix(f.Text+"; "+f.Fix, "; ") }
 
 func (g Grant) refuseUnasked(Action) *Refusal {
 	if g.terms.Files {

@@ -151,9 +151,9 @@ func (at Place) File(from, name string) (rel []string, found []Finding) {
 	}
 	if info != nil {
 		if st, ok := info.Sys().(*syscall.Stat_t); !info.Mode().IsRegular() {
-			return no(NoFile, "name each file", "%q is a folder or no plain file", name)
+			return no(NoFile, "", "%q is a folder or no plain file; name each file", name)
 		} else if ok && st.Nlink > 1 {
-			return no(GuardedPath, "copy it first", "%q has another name somewhere (a hard link), so that writing it writes that too", name)
+			return no(GuardedPath, "", "%q has another name somewhere (a hard link), so that writing it writes that too; copy it first", name)
 		}
 	}
 	if called, is := strings.CutPrefix(path.Clean(join(from, name)), strings.TrimSuffix(at.Root, "/")+"/"); is && called != end {

@@ -21,6 +21,11 @@ func ParseSimple(line string) (argv []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return simpleWords(f)
+}
+
+// simpleWords returns the words of the only command of a file.
+func simpleWords(f *syntax.File) (argv []string, err error) {
 	call, err := oneCall(f)
 	if err != nil {
 		return nil, err
@@ -206,18 +211,8 @@ func ParseSimpleInput(line string) (argv []string, input string, err error) {
 		return nil, "", notSimple(int(s.Redirs[0].OpPos.Col()), "a redirection that is no <<'END'")
 	}
 	s.Redirs = nil
-	call, err := oneCall(f)
-	if err != nil {
-		return nil, "", err
-	}
-	for _, w := range call.Args {
-		word, err := plainWord(w)
-		if err != nil {
-			return nil, "", err
-		}
-		argv = append(argv, word)
-	}
-	return argv, input, nil
+	argv, err = simpleWords(f)
+	return argv, input, err
 }
 
 var capitals = lazyRegexp(`^[A-Z]+$`)

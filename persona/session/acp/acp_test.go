@@ -4,6 +4,7 @@ package acp
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -55,7 +56,7 @@ func desk(t *testing.T, allow func(policy.Action) error) (session.Desk, session.
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("../secret", filepath.Join(d.Tree, "out")); err != nil {
+	if err := errors.Join(os.Symlink("../secret", filepath.Join(d.Tree, "out")), os.Symlink("a.txt", filepath.Join(d.Tree, "no.txt"))); err != nil {
 		t.Fatal(err)
 	}
 	return d, session.Request{Run: "run-1", Task: "t1", Brief: []byte("do it\n"), Allow: allow, Desk: func(context.Context) (session.Desk, error) { return d, nil }}
@@ -121,7 +122,7 @@ func TestAsked(t *testing.T) {
 		{agenttest.Step{Ask: "edit", Path: "$TREE/a.txt", Always: true}, `ask edit a.txt: never done`},
 		{agenttest.Step{Ask: "edit"}, `ask edit .: no done`},
 		{agenttest.Step{Ask: "edit", Path: "$TREE/a.txt", Input: map[string]any{"file_path": "$TREE/no.txt"}}, `ask edit a.txt: no done`},
-		{agenttest.Step{Ask: "delete", Path: "$TREE/out"}, `ask delete out: no done`},
+		{agenttest.Step{Ask: "delete", Path: "$TREE/out"}, `ask delete out: no done`}, {agenttest.Step{Ask: "delete", Path: "$TREE/no.txt"}, `ask delete no.txt: no done`},
 		{agenttest.Step{Ask: "move", Path: "$TREE/a.txt"}, `ask move a.txt: no done`},
 		{agenttest.Step{Ask: "move", Path: "$TREE/a.txt", Input: map[string]any{"new_path": "b.txt"}}, `ask move a.txt: once done`},
 		{agenttest.Step{Ask: "read", Path: "/etc/passwd"}, `ask read passwd: no done`},
@@ -146,8 +147,7 @@ func TestAsked(t *testing.T) {
 		turn, want = append(turn, s.step), append(want, s.want)
 	}
 	a := &agenttest.Agent{Turns: [][]agenttest.Step{append(turn, agenttest.Step{Say: "Done.\n" + done})}}
-	e := run(t, with(a), r)
-	got := a.Heard()
+	e, got := run(t, with(a), r), a.Heard()
 	for i, w := range want {
 		if i >= len(got) || !strings.HasPrefix(got[i], w) {
 			t.Errorf("%d: %q, want %q", i, got[min(i, len(got)-1)], w)

@@ -79,12 +79,12 @@ func shortPath(socket string) (at string, done func(), err error) {
 type gate struct {
 	socket string
 	judge  judge
+	line   net.Listener
+	cancel context.CancelFunc // ends every hook that waits
+	done   sync.WaitGroup
 
 	mu     sync.Mutex
-	line   net.Listener
-	open   map[net.Conn]bool
 	denied map[string]string // tool_use_id → code
-	done   sync.WaitGroup
 }
 
 // openGate opens the gate at a path that is not there yet.
@@ -99,53 +99,37 @@ func openGate(socket string, j judge) (*gate, error) {
 		return nil, fmt.Errorf("the gate: %w; a shorter TMPDIR makes its path shorter", err)
 	}
 	line.SetUnlinkOnClose(false) // its folder goes with the session
-	g := &gate{socket: socket, judge: j, line: line, open: map[net.Conn]bool{}, denied: map[string]string{}}
-	g.done.Go(g.acceptCalls)
+	ctx, cancel := context.WithCancel(context.Background())
+	g := &gate{socket: socket, judge: j, line: line, cancel: cancel, denied: map[string]string{}}
+	g.done.Go(func() {
+		for {
+			conn, err := line.Accept()
+			if err != nil {
+				return
+			}
+			g.done.Go(func() { g.answerCall(ctx, conn) })
+		}
+	})
 	return g, nil
 }
 
-func (g *gate) acceptCalls() {
-	for {
-		conn, err := g.line.Accept()
-		if err != nil {
-			return
-		}
-		g.mu.Lock()
-		closed := g.open == nil
-		if !closed {
-			g.open[conn] = true
-		}
-		g.mu.Unlock()
-		if closed {
-			conn.Close()
-			return
-		}
-		g.done.Go(func() { g.answerCall(conn) })
-	}
-}
-
 // answerCall reads one call and says yes or no.
-func (g *gate) answerCall(conn net.Conn) {
-	defer func() {
-		conn.Close()
-		g.mu.Lock()
-		delete(g.open, conn)
-		g.mu.Unlock()
-	}()
+func (g *gate) answerCall(ctx context.Context, conn net.Conn) {
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	b, err := io.ReadAll(io.LimitReader(conn, maxCall+1))
 	if err != nil {
 		return
 	}
-	g.mu.Lock()
-	a := g.decideCall(b)
-	g.mu.Unlock()
-	if out, err := json.Marshal(a); err == nil {
+	if out, err := json.Marshal(g.decideCall(b)); err == nil {
 		_, _ = conn.Write(append(out, '\n'))
 	}
 }
 
 // decideCall judges a call and keeps the code of a no.
 func (g *gate) decideCall(b []byte) Answer {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	c, err := readCall(b)
 	if err == nil {
 		err = g.judge.allowCall(c)
@@ -179,12 +163,7 @@ func (g *gate) addCodes(calls []told) []session.Call {
 
 // close ends the gate and every hook that waits at it.
 func (g *gate) close() {
+	g.cancel()
 	g.line.Close()
-	g.mu.Lock()
-	for conn := range g.open {
-		conn.Close()
-	}
-	g.open = nil
-	g.mu.Unlock()
 	g.done.Wait()
 }
