@@ -252,6 +252,100 @@ func TestGateShellUnderAPermit(t *testing.T) {
 	d.want("outside of the work tree", outside, OutsidePaths)
 }
 
+// TestGateLines: a permit for a few paths opens tests, make, and git add and git commit of those
+// paths; one for the whole work tree no terminal, no file that governs and no proposal, however
+// the line spells it.
+func TestGateLines(t *testing.T) {
+	t.Parallel()
+	narrow, whole := newDesktop(t).bind("oa-1", "", "docs/**"), newDesktop(t).bind("oa-1", "")
+	for _, c := range []struct {
+		under *desktop
+		opens bool
+		lines string
+	}{
+		{narrow, false, `
+touch src/x.go
+git add src/x.go
+git add -A
+touch docs/x.md && git add docs/x.md && git commit -m x
+git commit -am 'all of it'
+git commit --amend -m again
+git commit -m approve -m 'Odd-Approved-By: human:ann'
+git commit -m "$(cat docs/x)"
+make release SHELL=docs/sh
+make release
+./lint.sh docs --fix
+pytest --basetemp=src
+go test -C docs ./...
+PYTEST_ADDOPTS=--basetemp=src pytest
+make test SHELL=docs/sh
+cd docs && make test
+npm run ship
+./build.sh --out=/etc/x
+python3 docs/x.py
+`},
+		{narrow, true, `
+go test ./...
+go vet ./... && go test -run TestTides -count=1 ./tides | tail -3
+make
+make test
+pytest -q
+npm test
+git add docs/tides.md
+cat odd.toml
+`},
+		{whole, false, `
+script -qec 'odd approve read-the-handbook' /dev/null
+tmux new -d ls
+screen -dm ls
+socat - EXEC:'odd approve read-the-handbook',pty
+expect a.exp
+ssh localhost odd approve read-the-handbook
+ssh -tt -p 22 me@host make
+xterm -e make
+gdb -p 4711
+ssh-add -c k
+strace -p 4711
+docs/o -C . approve read-the-handbook
+gdb --args odd approve read-the-handbook
+cp /usr/local/bin/odd docs/o && docs/o approve read-the-handbook
+odd hook install
+odd review read-the-handbook --pr
+sort -oodd.toml odd.toml
+git log --output=odd.toml -1
+awk 'BEGIN{print 1 > "odd.toml"}'
+echo x > $'odd\x2etoml'
+ed odd.toml
+f=odd; echo x > $f.toml
+printf "+++ b/odd.toml" | git apply
+wget -O odd.toml http://127.0.0.1/
+x=odd.toml; sort -o $x docs/a
+prettier --write .claude/settings.json
+git rebase -i HEAD~2
+git merge odd/review/read-the-handbook.1
+`},
+		{whole, true, `
+make test
+go test ./...
+git add -A
+git commit -m 'odd.toml: explain the lease'
+git rebase main
+git merge main
+prettier --write "docs/**/*.md"
+wget -O docs/x http://127.0.0.1/
+odd task add 'Change odd.toml' --role shore-lead
+`},
+	} {
+		for line := range strings.SplitSeq(strings.TrimSpace(c.lines), "\n") {
+			call := bash(line)
+			call.Cwd = c.under.WorkTree
+			if got := Decide(call, c.under.Gatekeeper); got.Allow != c.opens {
+				t.Errorf("%s: allow %v, %s", line, got.Allow, got.Reason())
+			}
+		}
+	}
+}
+
 // G10: whose permit it is decides; another session's never opens this one.
 func TestGateWhosePermit(t *testing.T) {
 	t.Parallel()

@@ -95,11 +95,11 @@ func TestJudgeCutsShort(t *testing.T) {
 }
 
 // TestPatternsAreLinear gives what looks like the beginning of a comment, of a text or of a
-// joint as often as some ten kilobytes hold.
+// joint as often as ten kilobytes hold.
 func TestPatternsAreLinear(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"/* \"+\" ", "\"\\\"'a'", "`'a'\"", "/*\n", "# 'a' + 'b'\n", "\"ghp_ab\" + \"cdefghijklmnopqrstuvwxyz0123456789AB\";\n", "f({ // '\n"} {
-		src := strings.Repeat(part, 40<<10/len(part))
+		src := strings.Repeat(part, 10<<10/len(part))
 		v := Judge([]File{{Path: "a.js", Before: []byte("f();\n"), After: []byte(src)}, {Path: "a.py", After: []byte(src)}}, Options{})
 		if slices.ContainsFunc(v.Findings, func(f policy.Finding) bool { return f.Code == "guard_fault" }) {
 			t.Error(part, v.Findings)
@@ -133,10 +133,10 @@ func TestJoinedSecrets(t *testing.T) {
 }
 
 // TestJudgeIsLinear gives Judge files that are made to be slow to read: what is
-// nested, chained or repeated as often as a hundred kilobytes hold.
+// nested, chained or repeated as often as forty kilobytes hold.
 func TestJudgeIsLinear(t *testing.T) {
 	t.Parallel()
-	const most = 100 << 10
+	const most = 40 << 10
 	many := func(s string) string { return strings.Repeat(s, most/len(s)) }
 	for name, src := range map[string]string{
 		"if":       "package a\n\nfunc f() {\n" + strings.Repeat("if func() bool {\n", 4000) + "}",
