@@ -15,11 +15,12 @@ func (d *document) joinParts(cs []candidate) []candidate {
 			s.own != policies && !namesCourse(s.title) && (s.level == 1 || !d.isForRules()) {
 			continue
 		}
-		e := evidence{doc: d, from: s.line, to: s.endLine(), passage: s.passageBetween(s.line, s.endLine())}
+		e := evidence{doc: d, passage: s.passageBetween(s.line, s.endLine())}
 		for _, x := range parts {
 			e.to = x.endLine()
 			e.passage = append(append(e.passage, x.headingBlock()), x.passageBetween(x.line, e.to)...)
 		}
+		e.from = e.passage[0].from
 		var of []candidate
 		rest := slices.DeleteFunc(slices.Clone(cs), func(c candidate) bool {
 			in := s.line <= c.evidence[0].from && c.evidence[0].from <= e.to
@@ -73,10 +74,10 @@ func namesCourse(title string) bool {
 }
 
 // isInParts reports whether what was read of s and below it is one rule in parts: nothing but rules, and below a heading of a process
-// steps, one of which is a fragment: what s itself says where that is little or leads on to the parts, or what stands below a heading that says
+// steps, which are a process by its heading, or one of which is a fragment: what s itself says where that is little or leads on to the parts, or what stands below a heading that says
 // nothing without that of s, or that is a sentence.
 func (s *section) isInParts(of []candidate) bool {
-	fragment := false
+	fragment := namesCourse(s.title) && len(of) > 1
 	for _, c := range of {
 		if c.kind != policyAtom && !(c.kind == process && namesCourse(s.title)) {
 			return false

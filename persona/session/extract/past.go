@@ -11,7 +11,7 @@ import (
 const (
 	givenUp  = "archive archives archived attic historical legacy deprecated defunct rejected obsolete superseded"
 	putAway  = givenUp + " minutes reports completed done retros retrospectives postmortems assessment assessments audits newsletters blog posts presentations slides meetings retro stories news jobs vacancies"
-	teaching = "examples samples tutorial tutorials quickstart"
+	teaching = "examples samples tutorial tutorials quickstart lesson lessons lecture lectures assignment assignments exercise exercises homework"
 	blanks   = "template templates"
 )
 

@@ -148,7 +148,7 @@ func (s *section) mostObliging(bs []block, ps []piece, named bool) string {
 			if w > 1 && !sharesWord(s.title, q) {
 				w = 1
 			}
-			if w > most && most < plainDuty && (w > 0 || ps[at].weight == 0 && !invites().MatchString(q)) && standsAlone(q) && isCapitalized(q) {
+			if w > most && most < plainDuty && (w > 0 || ps[at].weight == 0 && !invites().MatchString(q)) && standsAlone(q) && isCapitalized(q) && !isRestriction(q) {
 				most = w
 				best, _ = withLimits(text, q)
 			}
@@ -183,7 +183,7 @@ func (s *section) listPieces(named bool) []piece {
 			i++
 		}
 		p := piece{from: b.from, to: bs[i].lastLine()}
-		if (bs[i].kind == bullets || bs[i].kind == steps || bs[i].kind == definitions) && !areLinksOnly(bs[i].items) {
+		if (bs[i].kind == bullets || bs[i].kind == steps || bs[i].kind == definitions) && !areLinksOnly(bs[i].items) && !(bs[i].kind == bullets && beginWithLinks(bs[i].items)) {
 			p.weight, p.says = bs[i].weighList(s.doc, named)
 			if leading {
 				p = p.underLead(b.run.text, bs[i], weighText(b.run.text, s.doc, named))

@@ -315,7 +315,7 @@ func TestHistory(t *testing.T) {
 		{"docs/security-review.md", "", ""}, {"docs/oars-checklist.md", "", ""}, {"docs/a.md", "This white paper explores oars.\n\n", "a paper for others"}, {"docs/a.md", "Fold this paper twice.\n\n", ""},
 		{"docs/template_engine.md", "", ""}, {"docs/templateinheritance.md", "", ""}, {"docs/policy-template.md", "", ""}, {"docs/sample-rates.md", "", ""}, {"changelog_guidelines.md", "", ""}, {"license-choice.md", "", ""},
 		{"docs/policy-template.md", "Owner: {name}\n\nOf [team].\n\n", "a form with blanks"}, {"docs/template.md", "# A\n\n## B\n\n## C\n\n", "a form with blanks"}, {"docs/drafts/a.md", "", ""}, {"docs/draft/a.md", "", "a draft, by its path"},
-		{"CHANGELOG-1.2.md", "", "a licence, change log or the like"}, {"changelog_old.md", "", "a licence, change log or the like"}, {"licence-MIT.md", "", "a licence, change log or the like"}, {"docs/tutorial/a.md", "", "in a folder named tutorial"}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},
+		{"CHANGELOG-1.2.md", "", "a licence, change log or the like"}, {"changelog_old.md", "", "a licence, change log or the like"}, {"licence-MIT.md", "", "a licence, change log or the like"}, {"docs/tutorial/a.md", "", "in a folder named tutorial"}, {"lessons/a.md", "", "in a folder named lessons"}, {"docs/a.md", "---\nstatus: completed\n---\n\n", ""},
 	} {
 		e := drive(t, request(tt.path, tt.front+rule))
 		told := slices.ContainsFunc(e.Notes, func(n session.Note) bool { return strings.Contains(n.Content, tt.path+" ("+tt.why+")") })

@@ -27,7 +27,13 @@ func (s *section) readStages() []candidate {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: steps[0].line}
-	name := func(x *section) string { return strings.TrimSpace(stage().ReplaceAllString(x.title, "")) }
+	name := func(x *section) string {
+		name := strings.TrimSpace(stage().ReplaceAllString(x.title, ""))
+		if inner, ok := strings.CutPrefix(name, "("); ok && strings.HasSuffix(name, ")") {
+			return strings.TrimSuffix(inner, ")")
+		}
+		return name
+	}
 	instructs, acts, says, named := 0, 0, 0, 0
 	for _, x := range steps {
 		if ws := words(name(x)); len(ws) > 0 && (isImperative(ws[0]) || activity(name(x))) {

@@ -308,7 +308,7 @@ func aboutOfLead(text string) string {
 }
 
 // sequels are the words that a sentence begins with which goes on from the one before it.
-var sequels = lazy(`^(?:(?:first|second|third|next|now|again|still|instead),|(?:finally|alternate?ly|firstly|secondly|now that|hence|consequently|accordingly|moreover|furthermore|besides|lastly|afterwards|meanwhile|as such|in (?:addition|both|either|other words|(?:this|that|these|such) ))\b)`)
+var sequels = lazy(`^(?:(?:first|second|third|next|now|again|still|instead),|(?:finally|alternate?ly|firstly|put simply|in short|secondly|now that|hence|consequently|accordingly|moreover|furthermore|besides|lastly|afterwards|meanwhile|as such|in (?:addition|both|either|other words|(?:this|that|these|such) ))\b)`)
 
 // pointsAway reports whether words point to something that they do not name: "these tests", but
 // not "those who", nor "this repository", which every document stands in.
