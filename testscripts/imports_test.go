@@ -81,7 +81,7 @@ var below = map[string][]string{
 	"persona/session/endpoint":    {"persona/session", "persona/session/loop", "okf"},
 	"persona/session/anthropic":   {"persona/session", "persona/session/toolbox", "persona/session/loop", "persona/session/endpoint"},
 	"persona/session/openai":      {"persona/session", "persona/session/toolbox", "persona/session/loop", "persona/session/endpoint"},
-	"persona/session/claude":      {"persona/session", "okf", "persona/session/exec", "persona/session/cage", "persona/session/servers", "reconcile/policy", "reconcile/secrets"},
+	"persona/session/claude":      {"persona/jsontree", "persona/session", "okf", "persona/session/exec", "persona/session/cage", "persona/session/servers", "reconcile/policy", "reconcile/secrets"},
 	"persona/session/acp":         {"persona/session", "okf", "persona/session/exec", "persona/session/cage", "persona/session/servers", "persona/session/toolbox", "reconcile/policy", "reconcile/secrets"},
 	"persona/session/servers":     {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/toolbox", "persona/session/endpoint", "persona/contract", "okf", "reconcile/lint", "reconcile/policy", "reconcile/secrets"},
 	"persona/session/agenttest":   {"persona/session/cage"},

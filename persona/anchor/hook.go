@@ -2,7 +2,6 @@ package anchor
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +32,7 @@ func readHook(b []byte) (Call, error) {
 	}
 	var event string
 	var c Call
-	err = errors.Join(o.readText("tool_name", &c.Tool), o.readText("session_id", &c.Session), o.readText("cwd", &c.Cwd), o.readText("hook_event_name", &event))
+	err = errors.Join(o.ReadText("tool_name", &c.Tool), o.ReadText("session_id", &c.Session), o.ReadText("cwd", &c.Cwd), o.ReadText("hook_event_name", &event))
 	switch {
 	case err != nil:
 		return Call{}, err
@@ -56,7 +55,7 @@ func readHook(b []byte) (Call, error) {
 				return Call{}, fmt.Errorf("tool_input: %s would run the command elsewhere; use cd", name)
 			}
 		}
-		err = in.readText("command", &c.Command)
+		err = in.ReadText("command", &c.Command)
 	}
 	return c, err
 }
@@ -87,7 +86,7 @@ func readCall(b []byte) (Call, error) {
 		}
 	}
 	var c Call
-	err = errors.Join(o.readText("tool", &c.Tool), o.readTexts("paths", &c.Paths), o.readText("command", &c.Command), o.readText("session", &c.Session), o.readText("cwd", &c.Cwd))
+	err = errors.Join(o.ReadText("tool", &c.Tool), o.readTexts("paths", &c.Paths), o.ReadText("command", &c.Command), o.ReadText("session", &c.Session), o.ReadText("cwd", &c.Cwd))
 	if err == nil && c.Tool == "" {
 		err = errors.New("the call names no tool")
 	}
@@ -101,9 +100,9 @@ func readObject(b []byte) (object, error) {
 	case len(bytes.TrimSpace(b)) == 0:
 		return object{}, errors.New("there is no call on stdin")
 	}
-	top, at, err := readUnique(b)
-	if err != nil {
-		return object{}, fmt.Errorf("stdin:%d: the call does not read: %w", 1+bytes.Count(b[:at], []byte("\n")), err)
+	top, bad := jsontree.ParseUnique(b)
+	if bad != nil {
+		return object{}, fmt.Errorf("stdin:%d: the call does not read: %w", 1+bytes.Count(b[:bad.Offset], []byte("\n")), bad)
 	}
 	if top.Kind != '{' {
 		return object{}, errors.New("the call is no JSON object")
@@ -113,16 +112,6 @@ func readObject(b []byte) (object, error) {
 
 // object is one JSON object whose members are read by name.
 type object struct{ jsontree.Node }
-
-// readText reads a member that is a string into to, and leaves it where there is none.
-func (o object) readText(name string, to *string) error {
-	v, ok := o.Get(name)
-	if ok && v.Kind != '"' {
-		return fmt.Errorf("%s is no string", name)
-	}
-	*to = cmp.Or(v.Text, *to)
-	return nil
-}
 
 // readTexts appends a member that is a string or a list of them.
 func (o object) readTexts(name string, to *[]string) error {

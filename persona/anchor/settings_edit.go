@@ -286,32 +286,19 @@ type settings struct {
 // readSettings locates every value. A name that an object has twice is an error,
 // because a harness may believe either.
 func readSettings(file string, b []byte) (settings, error) {
-	top, at, err := readUnique(b)
+	top, bad := jsontree.ParseUnique(b)
 	s := settings{file, b, top}
 	switch {
 	case len(b) > maxSettings:
 		return s, s.errorAt(0, "longer than 1 MiB; no settings file is")
 	case len(bytes.TrimSpace(b)) == 0:
 		return s, s.errorAt(0, "empty; write {} or delete the file first")
-	case err != nil:
-		return s, s.errorAt(at, "%v; repair it first", err)
+	case bad != nil:
+		return s, s.errorAt(bad.Offset, "%v; repair it first", bad)
 	case top.Kind != '{':
 		return s, s.errorAt(top.From, "not a JSON object; settings are one")
 	}
 	return s, nil
-}
-
-// readUnique reads JSON whose objects have each name once, or says at which offset
-// it is something else.
-func readUnique(b []byte) (top jsontree.Node, at int, err error) {
-	top, err = jsontree.Parse(b)
-	if e := (*jsontree.SyntaxError)(nil); errors.As(err, &e) {
-		return top, e.Offset, err
-	}
-	if m, twice := top.Twice(); twice {
-		return top, m.From, fmt.Errorf("%q stands twice in one object", m.Name)
-	}
-	return top, 0, nil
 }
 
 // errorAt returns an error that names the line of an offset.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -103,6 +104,28 @@ func (n Node) Index(name string) int {
 		}
 	}
 	return -1
+}
+
+// ReadText reads an object's member that is a string into to, and leaves it where there is none.
+func (n Node) ReadText(name string, to *string) error {
+	v, ok := n.Get(name)
+	if ok && v.Kind != '"' {
+		return errors.New(name + " is no string")
+	} else if ok {
+		*to = v.Text
+	}
+	return nil
+}
+
+// ParseUnique is Parse of a document whose objects have each name once: nobody knows which of two
+// another reader believes.
+func ParseUnique(b []byte) (Node, *SyntaxError) {
+	n, err := Parse(b)
+	no, _ := errors.AsType[*SyntaxError](err)
+	if m, twice := n.Twice(); twice {
+		no = &SyntaxError{m.From, fmt.Sprintf("%q stands twice in one object", m.Name)}
+	}
+	return n, no
 }
 
 // Twice finds the first member, at any depth, whose object has its name before it:

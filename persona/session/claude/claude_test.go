@@ -220,20 +220,21 @@ func TestSharedActions(t *testing.T) {
 	tree := t.TempDir()
 	j := judge{Hands: session.Hands{Desk: session.Desk{Tree: tree}, Permits: policytest.Grant(policytest.Terms()).Allow}, servers: []servers.Spec{{Name: "sea", Tools: []string{"level"}}}}
 	for _, row := range append(policytest.Rows(), policytest.Row{Action: policy.Action{Kind: policy.Run, Argv: []string{"make", "check", "-s"}}}) {
-		c := call{cwd: tree, input: map[string]json.RawMessage{}}
-		text := func(s string) json.RawMessage { b, _ := json.Marshal(s); return b }
+		tool, input := "", map[string]string{}
 		switch row.Kind {
 		case policy.Read:
-			c.tool, c.input["file_path"] = "Read", text(row.Paths[0])
+			tool, input["file_path"] = "Read", row.Paths[0]
 		case policy.Write:
-			c.tool, c.input["file_path"] = "Write", text(row.Paths[0])
+			tool, input["file_path"] = "Write", row.Paths[0]
 		case policy.Run:
-			c.tool, c.input["command"] = "Bash", text(strings.Join(row.Argv, " "))
+			tool, input["command"] = "Bash", strings.Join(row.Argv, " ")
 		case policy.Call:
-			c.tool = "mcp__sea__level"
+			tool = "mcp__sea__level"
 		case policy.Fetch:
-			c.tool, c.input["url"] = "WebFetch", text("https://"+row.Host+"/")
+			tool, input["url"] = "WebFetch", "https://"+row.Host+"/"
 		}
+		b, _ := json.Marshal(map[string]any{"tool_name": tool, "cwd": tree, "tool_input": input})
+		c, _ := readCall(b)
 		if err := j.allowCall(c); policy.CodeOf(err) != row.Code {
 			t.Errorf("%s %q %q: %v, want %q", c.tool, row.Paths, row.Argv, err, row.Code)
 		}

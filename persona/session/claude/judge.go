@@ -1,13 +1,13 @@
 package claude
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/persona/jsontree"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/reconcile/policy"
@@ -16,45 +16,51 @@ import (
 // call is what a hook tells of one use of a tool, before it happens.
 type call struct {
 	tool, id, cwd string
-	input         map[string]json.RawMessage // names count letter by letter
+	input         jsontree.Node // names count letter by letter
+	b             []byte
 }
 
 // readCall reads a PreToolUse hook's standard input. What was read of a bad one is
 // returned too.
-func readCall(b []byte) (c call, err error) {
-	var top map[string]json.RawMessage
+func readCall(b []byte) (call, error) {
+	c := call{b: b}
 	if len(b) > maxCall {
 		return c, fmt.Errorf("the call is longer than %d MiB", maxCall>>20)
 	}
-	if err := json.Unmarshal(b, &top); err != nil {
-		return c, fmt.Errorf("the call does not read: %w", err)
+	top, bad := jsontree.ParseUnique(b)
+	if bad != nil {
+		return c, fmt.Errorf("the call does not read: %w", bad)
 	}
 	var event string
-	for name, to := range map[string]*string{"tool_name": &c.tool, "tool_use_id": &c.id, "cwd": &c.cwd, "hook_event_name": &event} {
-		if raw, ok := top[name]; ok && json.Unmarshal(raw, to) != nil {
-			err = errors.Join(err, fmt.Errorf("%s is no string", name))
-		}
-	}
+	err := errors.Join(top.ReadText("tool_name", &c.tool), top.ReadText("tool_use_id", &c.id), top.ReadText("cwd", &c.cwd), top.ReadText("hook_event_name", &event))
+	c.input, _ = top.Get("tool_input")
 	switch {
 	case err != nil:
-		return c, err
 	case c.tool == "":
-		return c, errors.New("the call names no tool")
+		err = errors.New("the call names no tool")
 	case event != "" && event != "PreToolUse":
-		return c, fmt.Errorf("it is about the event %q; the gate judges PreToolUse", event)
+		err = fmt.Errorf("it is about the event %q; the gate judges PreToolUse", event)
+	case c.input.Kind != '{':
+		err = errors.New("tool_input is missing or no object")
 	}
-	if err := json.Unmarshal(top["tool_input"], &c.input); err != nil || c.input == nil {
-		return c, errors.New("tool_input is missing or no object")
-	}
-	return c, nil
+	return c, err
 }
 
-// texts are the members of the input that are strings and not empty, of these names.
+// raw is a member of the input as it stands, "" where there is none.
+func (c call) raw(name string) string {
+	v, _ := c.input.Get(name)
+	return string(c.b[v.From:v.To])
+}
+
+// texts are the members of the input that are strings and not empty, of these names. A null is none.
 func (c call) texts(names ...string) (out []string, err error) {
 	for _, name := range names {
 		var s string
-		if raw, ok := c.input[name]; ok && json.Unmarshal(raw, &s) != nil {
-			return nil, policy.Refuse("bad_arguments", "tool_input: %s is no string", name)
+		if c.raw(name) == "null" {
+			continue
+		}
+		if err := c.input.ReadText(name, &s); err != nil {
+			return nil, policy.Refuse("bad_arguments", "tool_input: %v", err)
 		}
 		if s != "" {
 			out = append(out, s)
@@ -122,7 +128,7 @@ func (j judge) allowCall(c call) error {
 // runs where the desk is.
 func (j judge) allowCommand(c call) error {
 	for name, why := range map[string]string{"run_in_background": "a command runs in the foreground", "dangerouslyDisableSandbox": "the sandbox stays"} {
-		if raw, ok := c.input[name]; ok && string(raw) != "false" {
+		if raw := c.raw(name); raw != "" && raw != "false" {
 			return policy.Refuse("command_not_allowed", "%s; leave %s out", why, name)
 		}
 	}
