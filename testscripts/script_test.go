@@ -31,7 +31,6 @@
 //	edit OLD NEW FILE…  replace the first OLD in each file, as a person's editor would
 //	model NAME FILE     start a model's API that answers from a recording, as package
 //	                    modeltest reads it; its address is in $NAME
-//	sarif               require that the last stdout is SARIF 2.1.0, by its schema
 //	state FILE          write refs, index and edits of the repository here to FILE, which lies outside it
 //
 // State before and after, compared, is how a script shows that nothing was
@@ -300,7 +299,6 @@ func TestScript(t *testing.T) {
 			"capture": capture,
 			"show":    show,
 			"edit":    edit,
-			"sarif":   sarif,
 			"state":   state,
 			"typed":   typedAt,
 			"types":   typesAt,

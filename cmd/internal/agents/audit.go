@@ -32,7 +32,7 @@ import (
 func auditVerb(env console.Env) *cli.Command {
 	return verb.New("audit BASE..HEAD", "let an agent review a range of commits; exit 1 for blockers",
 		"odd agent audit origin/main..HEAD --persona audit-reviewer\n"+
-			"odd agent audit main.. --claims pull-request.md --sarif\n\n"+
+			"odd agent audit main.. --claims pull-request.md\n\n"+
 			"The agent reviews what HEAD changed since it left BASE. odd takes the persona,\n"+
 			"the prompts and odd.toml from the commit where it left, so that a change\n"+
 			"cannot change its own reviewer. Exit 1: a blocker that nobody accepted, or no\n"+
@@ -185,19 +185,12 @@ type auditReport struct {
 	Touched  []string         `json:"judged_by_base,omitempty"` // what of the rules the change alters
 	Hints    []contract.Hint  `json:"hints,omitempty"`
 	Handoff  string           `json:"handoff,omitempty"`
-
-	near string // a file of the change that is there at its end
 }
 
 func (a *auditRun) newReport(o auditOptions, said drain.Spoken) auditReport {
 	r := auditReport{
 		Range: o.spec, Base: string(a.from), Head: string(a.to), Run: a.run, Claims: a.claims.Path, Files: len(a.change.Files), Records: a.change.Records, Cut: a.cut,
 		Outcome: said.Outcome, Touched: a.rules.Touched(a.change, a.contract), Hints: said.Hints, Handoff: said.Handoff, Findings: []audit.Judged{},
-	}
-	for _, f := range a.change.Files {
-		if f.Blob != "" && r.near == "" {
-			r.near = f.Path
-		}
 	}
 	if p := a.contract.Persona; p != nil {
 		r.Persona = p.Ref()
@@ -217,7 +210,7 @@ func (a *auditRun) newReport(o auditOptions, said drain.Spoken) auditReport {
 }
 
 func printAudit(env console.Env, o auditOptions, r auditReport) error {
-	if err := report.Print(env, o.format, r, audit.Codes(), r.locateFindings()); err != nil || r.Verdict == "" {
+	if err := report.Print(env, o.format, r, r.locateFindings()); err != nil || r.Verdict == "" {
 		return err
 	}
 	for _, t := range r.Touched {
@@ -237,15 +230,15 @@ func printAudit(env console.Env, o auditOptions, r auditReport) error {
 func (r auditReport) locateFindings() []report.Finding {
 	var out []report.Finding
 	if r.Failure != "" {
-		out = append(out, report.Finding{Rule: "audit-failed", Severity: okf.Error, Near: r.near, Place: r.Range, Text: r.Failure})
+		out = append(out, report.Finding{Rule: "audit-failed", Severity: okf.Error, Place: r.Range, Text: r.Failure})
 	}
 	if r.Cut > 0 {
-		out = append(out, report.Finding{Rule: "audit-unseen", Severity: okf.Warn, Near: r.near, Place: r.Range,
+		out = append(out, report.Finding{Rule: "audit-unseen", Severity: okf.Warn, Place: r.Range,
 			Text: fmt.Sprintf("the session was not shown %d bytes of the change; split it, or look at them", r.Cut)})
 	}
 	rules := audit.Codes()
 	for _, f := range r.Findings {
-		l := report.Finding{Rule: "audit-" + string(f.Classification), Severity: okf.Warn, Near: r.near, Place: f.Location, Text: describeFinding(f)}
+		l := report.Finding{Rule: "audit-" + string(f.Classification), Severity: okf.Warn, Place: f.Location, Text: describeFinding(f)}
 		if i := slices.IndexFunc(rules, func(r okf.Code) bool { return r.Name == l.Rule }); i >= 0 {
 			l.Severity = rules[i].Severity
 		}

@@ -35,12 +35,12 @@ func CheckVerb(env console.Env) *cli.Command {
 	return verb.New("check [DIR]", "validate the atoms of a bundle, or the history of the board",
 		"odd check\n"+
 			"odd check knowledge --strict --now 2026-03-02T09:00:00Z\n"+
-			"odd check --canon --sarif\n"+
+			"odd check --canon\n"+
 			"odd check --range HEAD~1..HEAD\n"+
 			"odd check --all\n\n"+
 			"Without --range and --all, odd checks the atoms. Exit 1 means an error; with\n"+
 			"--strict, a warning too. Notes never fail. Of more than 20 findings with one\n"+
-			"code, the text shows five; --json, --sarif and --github list every one.\n"+
+			"code, the text shows five; --json and --github list every one.\n"+
 			"--okf checks only OKF v0.2, the file format of atoms: codes that begin with\n"+
 			"okf-. --canon checks reference documents instead: files with a `uri`, or in a\n"+
 			"folder named canon.\n\n"+
@@ -145,7 +145,7 @@ func runCheck(c *cli.Context, env console.Env) error {
 	if b.Graph.Len() == 0 && r.Status == "OK" && b.Rev == "" && (b.Named || b.Top == "") {
 		return verb.Refuse("no-atoms", "check: %s: no atom is here (markdown file with a type); name the folder of the atoms, or run odd init", b.Root)
 	}
-	err = report.Print(env, o.format, r, okfRules(), locateProblems(b, env, r.Findings, o.notes))
+	err = report.Print(env, o.format, r, locateProblems(b, env, r.Findings, o.notes))
 	if o.format != report.JSON {
 		console.Talk(env, "%s", r.summaryLine(o.notes))
 		if b.Top == "" && !b.Named && b.Rev == "" && r.Status != "OK" {
@@ -219,8 +219,6 @@ func locateProblems(b workspace.Bundle, env console.Env, ps []okf.Problem, notes
 	return out
 }
 
-func okfRules() []okf.Code { return slices.Concat(okf.Codes(), contract.Codes()) }
-
 func (r checkReport) summaryLine(notes bool) string {
 	parts := []string{console.CountNoun(r.Atoms, "atom"), console.CountNoun(r.Errors, "error"), console.CountNoun(r.Warnings, "warning")}
 	if r.Notes > 0 {
@@ -269,7 +267,7 @@ func runCheckCanon(ctx context.Context, env console.Env, o checkOptions) error {
 		r = r.Strict()
 	}
 	r.Findings = console.OrEmpty(r.Findings)
-	err = report.Print(env, o.format, r, canon.Rules(), locateCanon(b, env, r.Findings))
+	err = report.Print(env, o.format, r, locateCanon(b, env, r.Findings))
 	if o.format != report.JSON {
 		console.Talk(env, "%s, %s of canon, %s, %s", console.CountNoun(r.Scanned, "file"), console.CountNoun(r.Documents, "document"), console.CountNoun(r.Errors, "error"), console.CountNoun(r.Warnings, "warning"))
 		n := r.References

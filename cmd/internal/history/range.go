@@ -131,7 +131,7 @@ func printProof(env console.Env, result historyResult, format string) error {
 		for _, k := range result.Known {
 			found = append(found, report.Finding{Rule: rules.RuleOf(k.Invariant), Severity: okf.Info, File: k.Path, Line: k.Line, Text: fmt.Sprintf("acknowledged by %s, %s: %s (commit %s)", k.By, k.Reason, k.Message, k.Commit)})
 		}
-		return report.Print(env, format, result, proofRules(), found)
+		return report.Print(env, format, result, found)
 	}
 	out, lines := console.FoldedOutput(env), []string(nil)
 	for _, f := range result.Findings {
@@ -146,14 +146,6 @@ func printProof(env console.Env, result historyResult, format string) error {
 		}
 	}
 	return nil
-}
-
-func proofRules() []okf.Code {
-	var out []okf.Code
-	for _, r := range rules.Table() {
-		out = append(out, okf.Code{Name: r.Rule(), Severity: okf.Error, About: fmt.Sprintf("%d %s: %s", r.N, r.Name, r.Compares)})
-	}
-	return out
 }
 
 // tellMend says what a person can do about findings, of which there may be none.

@@ -1,12 +1,9 @@
-// Package report prints findings about files as text, JSON, GitHub workflow commands or SARIF.
+// Package report prints findings about files as text, JSON or GitHub workflow commands.
 package report
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -25,7 +22,6 @@ type Finding struct {
 	Severity okf.Severity
 	File     string // slash-separated, from the top of the repository; "" where it is about no file
 	Line     int    // from 1; 0 for the whole file
-	Near     string // where file is "": one that exists, for readers of SARIF that want a place for everything
 	Place    string // file and line as the person's shell sees them
 	Text     string
 }
@@ -34,21 +30,19 @@ type Finding struct {
 const (
 	Text   = "text"
 	JSON   = "json"
-	sarif  = "sarif"
 	gitHub = "github"
 )
 
 // Flags returns the flags by which a person chooses a format.
 func Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "sarif", Usage: "print SARIF 2.1.0, for code scanning, instead of text"},
 		&cli.BoolFlag{Name: "github", Usage: "print GitHub annotations, for the log of a workflow, instead of text"},
 	}
 }
 
 // Format returns the one format the flags ask for.
 func Format(c *cli.Context) (string, error) {
-	format, err := verb.OneFlag(c, JSON, sarif, gitHub)
+	format, err := verb.OneFlag(c, JSON, gitHub)
 	return cmp.Or(format, Text), err
 }
 
@@ -67,12 +61,10 @@ func FormatNamed(c *cli.Context, all ...string) (string, error) {
 
 // Print prints value as JSON, whose shape is each verb's own, or findings in another
 // format.
-func Print(env console.Env, format string, value any, rules []okf.Code, found []Finding) error {
+func Print(env console.Env, format string, value any, found []Finding) error {
 	switch format {
 	case JSON:
 		return console.PrintJSON(env, value)
-	case sarif:
-		return printSARIF(env, rules, found)
 	case gitHub:
 		return printGitHub(env, found)
 	}
@@ -126,64 +118,6 @@ func printGitHub(env console.Env, found []Finding) error {
 		}
 	}
 	return nil
-}
-
-// printSARIF prints one run of SARIF 2.1.0. A rule that is not in the table is added to
-// it, so that every result has its index.
-func printSARIF(env console.Env, rules []okf.Code, found []Finding) error {
-	type object map[string]any
-	index, table, results := map[string]int{}, []object{}, []object{}
-	add := func(r okf.Code) int {
-		if _, known := index[r.Name]; !known {
-			index[r.Name] = len(index)
-			table = append(table, object{"id": okf.Visible(r.Name), "shortDescription": object{"text": okf.Visible(r.About)}, "defaultConfiguration": object{"level": sarifLevel(r.Severity)}})
-		}
-		return index[r.Name]
-	}
-	for _, r := range rules {
-		add(r)
-	}
-	before := map[string]int{}
-	for _, f := range found {
-		result := object{
-			"ruleId": okf.Visible(f.Rule), "ruleIndex": add(okf.Code{Name: f.Rule, Severity: f.Severity, About: f.Rule}), "level": sarifLevel(f.Severity),
-			"message": object{"text": okf.Visible(f.Text)}, "partialFingerprints": object{"odd/v1": f.newFingerprint(before)},
-		}
-		if file := okf.Visible(cmp.Or(f.File, f.Near)); file != "" {
-			u := url.URL{Path: file}
-			at := object{"artifactLocation": object{"uri": strings.ReplaceAll(u.EscapedPath(), ":", "%3A"), "uriBaseId": "SRCROOT"}}
-			if f.Line > 0 {
-				at["region"] = object{"startLine": f.Line}
-			}
-			result["locations"] = []object{{"physicalLocation": at}}
-		}
-		results = append(results, result)
-	}
-	run := object{
-		"tool":               object{"driver": object{"name": "odd", "version": console.Version(), "rules": table}},
-		"originalUriBaseIds": object{"SRCROOT": object{}}, // the top of the repository, as the report's reader knows it
-		"results":            results,
-	}
-	return console.PrintJSON(env, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}})
-}
-
-// sarifLevel returns a severity as SARIF says it.
-func sarifLevel(s okf.Severity) string {
-	switch s {
-	case okf.Error, okf.Warn:
-		return string(s)
-	}
-	return "note"
-}
-
-// newFingerprint names a finding by what it says and where, without its line, so
-// that it keeps its name while lines move; before counts those that would have
-// the same one.
-func (f Finding) newFingerprint(before map[string]int) string {
-	key := f.Rule + "\x00" + f.File + "\x00" + f.Text
-	before[key]++
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, before[key]))
-	return hex.EncodeToString(sum[:16])
 }
 
 // Status returns the word for a number of findings.
