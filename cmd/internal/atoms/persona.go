@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/cmd/internal/console"
-	"github.com/odd-cli/odd/cmd/internal/report"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 	"github.com/odd-cli/odd/cmd/internal/workspace"
 	"github.com/odd-cli/odd/okf"
@@ -125,7 +124,7 @@ func describeSettings(s contract.Settings) string {
 func CompilePersonaVerb(env console.Env) *cli.Command {
 	return verb.New("compile-persona ROLE", "print the context that an agent gets for a role",
 		"odd compile-persona shore-lead --inline > shore-lead.md\n"+
-			"odd compile-persona shore-lead --at HEAD --format json\n\n"+
+			"odd compile-persona shore-lead --at HEAD --json\n\n"+
 			"A persona is the context compiled for a role atom: odd follows its links to\n"+
 			"processes, policies, systems, artifacts, terms and decisions. As markdown, it\n"+
 			"shows the stages of the workflows that the role takes part in. odd drain\n"+
@@ -133,15 +132,10 @@ func CompilePersonaVerb(env console.Env) *cli.Command {
 			"odd.toml: too few atoms, no process, no policy or term, or too many broken\n"+
 			"links.",
 		workspace.OnBundle(env, runCompilePersona), workspace.ReadFlags(
-			&cli.StringFlag{Name: "format", Value: "md", Usage: "print `FORMAT`: md, json or mermaid"},
 			&cli.BoolFlag{Name: "inline", Usage: "include the text of the atoms"})...)
 }
 
 func runCompilePersona(c *cli.Context, env console.Env, b workspace.Bundle) error {
-	format, err := report.FormatNamed(c, "md", "json", "mermaid")
-	if err != nil {
-		return err
-	}
 	if n := len(b.Problems); n > 0 {
 		console.Talk(env, "%s while reading the atoms; odd check lists them", console.CountNoun(n, "finding"))
 	}
@@ -152,18 +146,13 @@ func runCompilePersona(c *cli.Context, env console.Env, b workspace.Bundle) erro
 	if err := warnOfChanged(c.Context, b, env, p); err != nil {
 		return err
 	}
-	var out []byte
-	switch format {
-	case "json":
-		out, err = p.JSON()
-	case "mermaid":
-		out = p.Mermaid()
-	default:
-		out = append(p.Markdown(b.Graph, c.Bool("inline")), p.Workflows(b.Graph)...)
+	out := append(p.Markdown(b.Graph, c.Bool("inline")), p.Workflows(b.Graph)...)
+	if c.Bool("json") {
+		if out, err = p.JSON(); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		_, err = env.Stdout.Write(out)
-	}
+	_, err = env.Stdout.Write(out)
 	return err
 }
 
