@@ -11,7 +11,7 @@ import (
 // that many have, as README and Overview, is called as its folder is.
 func (d *document) displayName() string {
 	for _, name := range []string{d.title, d.stem()} {
-		if name != "" && !isGeneric(name) {
+		if name != "" && !isGeneric(name) && !(name == d.title && isKnownHeading(name, weighed)) {
 			return name
 		}
 	}
@@ -71,7 +71,7 @@ func (s *section) qualifyTitle(title string) string {
 		return title
 	}
 	if telling < 2 && !points {
-		for p := s.parent; p != nil && p.level > 1 && !sameName(p.title, d.title); p = p.parent {
+		for p := s.parent; p != nil && !sameName(p.title, d.title); p = p.parent {
 			name := strings.TrimFunc(bracketed().ReplaceAllString(sectionNumber().ReplaceAllString(p.title, ""), ""), func(r rune) bool { return unicode.Is(unicode.So, r) || r == ' ' })
 			if countTelling(name) > 0 && canName(name, p.code) && !isBoilerplate(name) && !sharesWord(title, name) {
 				return title + " (" + name + ")"

@@ -74,10 +74,12 @@ func namesCourse(title string) bool {
 }
 
 // isInParts reports whether what was read of s and below it is one rule in parts: nothing but rules, and below a heading of a process
-// steps, which are a process by its heading, or one of which is a fragment: what s itself says where that is little or leads on to the parts, or what stands below a heading that says
+// steps, which are a process by its heading, or two of which are told by it, or one of which is a fragment: what s itself says where that is little or leads on to the parts, or what stands below a heading that says
 // nothing without that of s, or that is a sentence.
 func (s *section) isInParts(of []candidate) bool {
-	fragment := namesCourse(s.title) && len(of) > 1
+	fragment := namesCourse(s.title) && len(of) > 1 || countTelling(s.title) > 0 && count(of, func(c candidate) bool {
+		return strings.HasSuffix(c.title, " ("+sectionNumber().ReplaceAllString(s.title, "")+")")
+	}) > 1
 	for _, c := range of {
 		if c.kind != policyAtom && !(c.kind == process && namesCourse(s.title)) {
 			return false

@@ -166,7 +166,7 @@ var sectionNumber = lazy(`^(?:[^\pL\pN]+ )?(?:(?i:section|article|chapter|rule|i
 // ruleTitle reports whether a heading may name a policy: short, a name and no symbol.
 func ruleTitle(title string) bool {
 	ws := strings.Fields(title)
-	return title != "" && len(ws) <= 12 && len(title) <= 90 && !strings.ContainsAny(title, "!;{}<>=[]|\\_$…") && !strings.Contains(title, "://") &&
+	return title != "" && !in("means is are to of for and or by with the a an", ws[len(ws)-1]) && len(ws) <= 12 && len(title) <= 90 && !strings.ContainsAny(title, "!;{}<>=[]|\\_$…") && !strings.Contains(title, "://") &&
 		hasBalancedBrackets(title) && !(len(ws) == 1 && (isIdentifier(title) || !isCapitalized(title) && strings.ContainsAny(title, "-."))) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
 }
 
@@ -338,7 +338,7 @@ func (s *section) isAside() bool {
 var once, verifies = lazy(`(?i)^(?:the )?(?:initial|inaugural|bootstrap(?:ping)?|interim|transition(?:al)?) (?:[\w-]+ )?(?:elections?|(?:steering )?committee|council|board|members(?:hip)?|maintainers|phase|period|term)$`), lazy(`(?i)^verify(?:ing)? (?:\S+ ){0,4}(?:signatures?|checksums?|provenance|binar(?:y|ies))\b`)
 
 // verdict is a heading without which the lines below it say the contrary, or nothing.
-var verdict = lazy(`(?i)^(?:not )?(?:ok|okay|allowed|acceptable|good|bad|right|wrong|yes|no|do|dos|do not|don['’]?t|don['’]?ts|never|avoid)[.:!]?$`)
+var verdict = lazy(`(?i)^(?:not )?(?:ok|okay|allowed|approved|accepted|acceptable|good|bad|right|wrong|yes|no|do|dos|do not|don['’]?t|don['’]?ts|never|avoid)[.:!]?$`)
 
 // moved are the words of a text that says where another is now.
 var moved = lazy(`(?i)\b(?:has|have|was|were) (?:been )?moved to\b`)
