@@ -109,7 +109,7 @@ func (d *document) isManual() bool {
 		return true
 	}
 	folders := strings.Split(strings.ToLower(path.Dir(d.path)), "/")
-	return slices.ContainsFunc(folders[:min(2, len(folders))], func(f string) bool {
+	return folders[0] == "contrib" || slices.ContainsFunc(folders[:min(2, len(folders))], func(f string) bool {
 		return slices.ContainsFunc(strings.FieldsFunc(f, splitsPath), func(w string) bool { return in(manuals, w) })
 	})
 }
@@ -144,6 +144,19 @@ func (d *document) isOfTeam() bool {
 // forMakers are the words of an opening that says for whom a document is.
 var forMakers = lazy(`(?i)\b(?:page|guide|document|handbook) is (?:intended |meant |written |only )?for (?:[\w-]+\s){0,3}(?:maintainers|contributors|committers|reviewers)\b`)
 
+// beside is a folder of a site for those who contribute, which stands beside one for the users.
+var beside = lazy(`(?i)^(.+/)contribut(?:e|ing|ors?)/`)
+
+// sitesOf are the folders for documents that stand, below the top of the repository, beside one for those who contribute.
+func sitesOf(docs []*document) (out []string) {
+	for _, d := range docs {
+		if m := beside().FindStringSubmatch(d.path); m != nil && !slices.Contains(out, m[1]+"docs/") {
+			out = append(out, m[1]+"docs/")
+		}
+	}
+	return out
+}
+
 // isReference reports whether d tells how an interface is called: it has two headings of such.
 func (d *document) isReference() bool {
 	said := map[string]bool{}
@@ -167,7 +180,7 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 			references[path.Dir(d.path)]++
 		}
 	}
-	install, use := foldersOf(installing(), docs), foldersOf(forUsers(), docs)
+	install, use, site := foldersOf(installing(), docs), foldersOf(forUsers(), docs), sitesOf(docs)
 	for _, d := range docs {
 		n, folder := len(d.found), ofManual().FindString(d.path)
 		if product && slices.Contains(readmes, path.Base(d.path)) {
@@ -175,7 +188,8 @@ func withoutManual(files fs.FS, docs []*document) (skips []skip) {
 				return c.kind == process && !making().MatchString(c.title)
 			})
 		}
-		if outward := product && d.isOutward(); !outward && (d.isOfTeam() || !(product && (d.isManual() || slices.Contains(install, folder) && slices.Contains(use, folder))) && !forUsers().MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference()) {
+		outward := product && d.isOutward() || !d.decides && slices.ContainsFunc(site, func(at string) bool { return strings.HasPrefix(d.path, at) })
+		if !outward && (d.isOfTeam() || !(product && (d.isManual() || slices.Contains(install, folder) && slices.Contains(use, folder))) && !forUsers().MatchString(d.path) && references[path.Dir(d.path)] < 2 && !d.isReference()) {
 			continue
 		}
 		d.found = slices.DeleteFunc(d.found, func(c candidate) bool {

@@ -28,7 +28,7 @@ func (s *section) readRules(others []candidate) []candidate {
 	whole := s.isFirst() && s.doc.place == policies
 	title := sectionNumber().ReplaceAllString(s.subject(), "")
 	_, how := howTo(title)
-	if _, what := whatIs(title); what || how && !s.doc.isRulebook() || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || s.doc.hasWord("troubleshooting") || !whole && (!ruleTitle(title) || s.code) {
+	if _, what := whatIs(title); what || how && !s.doc.isRulebook() || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || s.doc.hasWord("troubleshooting") || introduces().MatchString(s.doc.title) || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
 	called := s.own == policies && !isBoilerplate(s.title) || whole
@@ -67,6 +67,9 @@ func (s *section) readRules(others []candidate) []candidate {
 	c.about = s.describeRule(ps, c.evidence[0], named)
 	return []candidate{c}
 }
+
+// introduces is a title of what teaches something, or tells how it came about.
+var introduces = lazy(`(?i)^(?:an? )?(?:intro(?:duction)? to|understanding|overview of|history of) `)
 
 // minPlain is the weight of a piece that is a rule wherever it stands: it says what people must
 // do, in a document about how they work with each other. A charter holds little but rules.
@@ -278,7 +281,7 @@ var asides = []struct {
 	{weighed, strings.EqualFold, "get involved|getting involved|findings|review summary|assumptions|context and assumptions|scenarios|contact|contacts|contact us|community|get in touch|getting in touch|follow us|stay in touch|join us|support|getting help|get help|communication|faq|faqs|frequently asked questions|suggestions|additional reading|additional readings|reading|materials|mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|scope|in scope|out of scope|recommendations|template|templates|context|background|rationale|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|objectives|approach|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|decision|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
-		"implementation pull requests|action items|lessons learned|timeline|todo|to do|to-do"},
+		"implementation pull requests|action items|lessons learned|implementations|timeline|todo|to do|to-do"},
 }
 
 // isKnownHeading reports whether a heading is one of those.

@@ -73,7 +73,7 @@ func TestOutward(t *testing.T) {
 		outward    bool
 	}{
 		{"docs/developer/getting-started/a.md", "# A\n\n", true}, {"docs/developer/providers/a.md", "# A\n\n", true}, {"docs/developer/a.md", "# A\n\n", false}, {"contributing/getting-started/a.md", "# A\n\n", false},
-		{"website/guides/developer/a.md", "# A\n\n", true}, {"skeg/src/docs/development/a.md", "# A\n\n", true}, {"src/docs/development/a.md", "# A\n\n", false},
+		{"website/guides/developer/a.md", "# A\n\n", true}, {"skeg/src/docs/development/a.md", "# A\n\n", true}, {"src/docs/development/a.md", "# A\n\n", false}, {"contrib/a.md", "# A\n\n", true}, {"contribs/a.md", "# A\n\n", false},
 		{"SECURITY.md", "# Security Guidelines for Skeg Users\n\n", true}, {"SECURITY.md", "# Security for our Users and us\n\n", false},
 		{"SECURITY.md", "# A\n\nThis document contains guidelines for anyone who looks at boats.\n\n", true}, {"SECURITY.md", "# A\n\nThis document contains guidelines for members who look at boats.\n\n", false},
 	} {
