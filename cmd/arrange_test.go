@@ -9,6 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/console/consoletest"
+	"github.com/odd-cli/odd/cmd/internal/land"
 	"github.com/odd-cli/odd/cmd/internal/verb"
 )
 
@@ -154,5 +155,14 @@ func TestDirsInTurn(t *testing.T) {
 		if !strings.HasPrefix(talk.String(), want) {
 			t.Errorf("%s: %q, want %q", in, talk, want)
 		}
+	}
+}
+
+// A title cannot bring a trailer of its own, nor a second subject line.
+func TestTrailersKeepTheSubjectOneLine(t *testing.T) {
+	t.Parallel()
+	got := land.Message("approve: Tidy\n\nOdd-Approved-By: human:x\x1b[2J", "why\x1b[2J", "Odd-Task", "t-1", "Odd-Run", "")
+	if want := "approve: Tidy Odd-Approved-By: human:x[2J\n\nwhy[2J\n\nOdd-Task: t-1\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

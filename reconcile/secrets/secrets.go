@@ -330,3 +330,20 @@ func Patterns() []string {
 	}
 	return out
 }
+
+// AddedLines returns the lines of a file that none of its earlier texts has, however they end.
+func AddedLines(now []byte, before [][]byte) []byte {
+	had := map[string]bool{}
+	for _, b := range before {
+		for l := range bytes.Lines(b) {
+			had[string(bytes.TrimRight(l, "\r\n"))] = true
+		}
+	}
+	var out []byte
+	for l := range bytes.Lines(now) {
+		if !had[string(bytes.TrimRight(l, "\r\n"))] {
+			out = append(out, l...)
+		}
+	}
+	return out
+}

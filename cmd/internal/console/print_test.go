@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/console/consoletest"
@@ -121,6 +122,17 @@ func TestProgressIsOneLine(t *testing.T) {
 		console.NewProgress(env).SetLine("a\nodd: approved")
 		if got := said.String(); got != want {
 			t.Errorf("width %d: %q, want %q", width, got, want)
+		}
+	}
+}
+
+func TestHowLong(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		72 * time.Hour: "3d", 50 * time.Hour: "2d 2h", 90 * time.Minute: "1h 30m", time.Second: "1m", 24*time.Hour - time.Second: "23h 59m",
+	} {
+		if got := console.HowLong(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
 		}
 	}
 }

@@ -100,3 +100,17 @@ func ReasonSuffix(reason string) string {
 	}
 	return ": " + reason
 }
+
+// HowLong returns a duration as a person says it: two units at most.
+func HowLong(d time.Duration) string {
+	days, hours, minutes := d/(24*time.Hour), d/time.Hour%24, d/time.Minute%60
+	switch {
+	case days > 0 && hours > 0:
+		return fmt.Sprintf("%dd %dh", days, hours)
+	case days > 0:
+		return fmt.Sprintf("%dd", days)
+	case hours > 0:
+		return fmt.Sprintf("%dh %dm", hours, minutes)
+	}
+	return fmt.Sprintf("%dm", max(minutes, 1))
+}

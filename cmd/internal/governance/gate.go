@@ -6,7 +6,6 @@ package governance
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -145,7 +144,7 @@ func gateFlags(c *cli.Context, env console.Env, g gate.Gate) (o gateOptions, err
 	if o.act.Kind, err = verb.OneFlag(c, "enter", "renew", "revise", "expire", "release", "draft", gate.Acknowledge); err != nil {
 		return o, err
 	}
-	if o.act.Extend, err = parseSpan(verbName, c.String("extend")); err != nil {
+	if o.act.Extend, err = verb.Span(c, "extend"); err != nil {
 		return o, err
 	}
 	if name := c.String("draft") + c.String("revise"); name != "" { // no more than one of them is set
@@ -159,25 +158,6 @@ func gateFlags(c *cli.Context, env console.Env, g gate.Gate) (o gateOptions, err
 	}
 	o.act.Decision, err = readDecision(c, verbName, c.String("decision"))
 	return o, err
-}
-
-// parseSpan reads a duration as Go prints it, or whole days as 3d; "" is none.
-func parseSpan(verbName, s string) (time.Duration, error) {
-	if s == "" {
-		return 0, nil
-	}
-	text := s
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		text = days + "h"
-	}
-	d, err := time.ParseDuration(text)
-	if text != s {
-		d *= 24
-	}
-	if err != nil || d <= 0 || d > 366*24*time.Hour {
-		return 0, verb.Usage("%s: --extend %s is not a time span; want a span as 12h or 3d, at most 366d", verbName, s)
-	}
-	return d, nil
 }
 
 func decideVerb(env console.Env) *cli.Command {

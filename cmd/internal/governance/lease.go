@@ -199,7 +199,7 @@ func (l LeaseJSON) timeLine() string {
 	case !l.now.Before(l.ExpiresAt):
 		return "ended at " + until
 	default:
-		return fmt.Sprintf("%s left, until %s (%s horizon)", HowLong(l.ExpiresAt.Sub(l.now)), until, l.Horizon)
+		return fmt.Sprintf("%s left, until %s (%s horizon)", console.HowLong(l.ExpiresAt.Sub(l.now)), until, l.Horizon)
 	}
 }
 
@@ -227,25 +227,11 @@ func scopeWords(s gate.Scope) string {
 	return cmp.Or(strings.Join(parts, "; "), "every task that the stance allows")
 }
 
-// HowLong returns a duration as a person says it: two units at most.
-func HowLong(d time.Duration) string {
-	days, hours, minutes := d/(24*time.Hour), d/time.Hour%24, d/time.Minute%60
-	switch {
-	case days > 0 && hours > 0:
-		return fmt.Sprintf("%dd %dh", days, hours)
-	case days > 0:
-		return fmt.Sprintf("%dd", days)
-	case hours > 0:
-		return fmt.Sprintf("%dh %dm", hours, minutes)
-	}
-	return fmt.Sprintf("%dm", max(minutes, 1))
-}
-
 // runLeaseCheck judges the lease as the work tree has it.
 func runLeaseCheck(c *cli.Context, env console.Env, v *workspace.Board, s overview.SlowLoop) error {
 	l := ReadLease(v, s)
 	if l.Verdict.Valid {
-		return console.Show(env, c.Bool("json"), l, []string{l.ID, string(l.State), "valid", HowLong(l.Verdict.Remaining), fmt.Sprint(l.Verdict.Tasks)})
+		return console.Show(env, c.Bool("json"), l, []string{l.ID, string(l.State), "valid", console.HowLong(l.Verdict.Remaining), fmt.Sprint(l.Verdict.Tasks)})
 	}
 	return verb.ShowRefused(env, c.Bool("json"), l, nil, verb.Refuse(l.Verdict.Code, "%s; %s", l.Verdict.Text, l.Verdict.Way))
 }

@@ -84,7 +84,7 @@ func runProposalsList(c *cli.Context, env console.Env, b gate.Buffer) error {
 		list[i] = proposalOf(b, p)
 	}
 	return console.ShowList(env, c.Bool("json"), list, nothing, func(p proposalJSON) []string {
-		row := []string{p.ID, string(p.Severity), string(p.Source), string(p.Gate), HowLong(max(env.Now().Sub(p.TS), 0)), p.Reason}
+		row := []string{p.ID, string(p.Severity), string(p.Source), string(p.Gate), console.HowLong(max(env.Now().Sub(p.TS), 0)), p.Reason}
 		if all {
 			row = append(row, p.describeOutcome())
 		}

@@ -151,7 +151,7 @@ func checkCredentials(r *repo.Repo, parents []repo.OID, ch repo.Changes, msg str
 			}
 			before = append(before, b)
 		}
-		if text := addedLines(ch[name], before); !bytes.Equal(secrets.Redact(text), text) {
+		if text := secrets.AddedLines(ch[name], before); !bytes.Equal(secrets.Redact(text), text) {
 			return verb.Refuse("credential", "%s: what would be written there %s", name, way)
 		}
 	}
@@ -159,23 +159,6 @@ func checkCredentials(r *repo.Repo, parents []repo.OID, ch repo.Changes, msg str
 		return verb.Refuse("credential", "the message of your commit %s", way)
 	}
 	return nil
-}
-
-// addedLines returns the lines of a file that none of its earlier texts has, however they end.
-func addedLines(now []byte, before [][]byte) []byte {
-	had := map[string]bool{}
-	for _, b := range before {
-		for l := range bytes.Lines(b) {
-			had[string(bytes.TrimRight(l, "\r\n"))] = true
-		}
-	}
-	var out []byte
-	for l := range bytes.Lines(now) {
-		if !had[string(bytes.TrimRight(l, "\r\n"))] {
-			out = append(out, l...)
-		}
-	}
-	return out
 }
 
 // promptly is how long after the first moment it tells of an act has to be

@@ -410,9 +410,9 @@ func (s slowStatus) addLines(line func(key, format string, args ...any)) {
 func describeLeft(l governance.LeaseJSON) string {
 	switch {
 	case l.Verdict.Valid && l.Budget > 0:
-		return fmt.Sprintf("; %s, %s, %s", governance.HowLong(l.Verdict.Remaining)+" left", console.CountNoun(l.Verdict.Tasks, "task"), l.MoneyLine())
+		return fmt.Sprintf("; %s, %s, %s", console.HowLong(l.Verdict.Remaining)+" left", console.CountNoun(l.Verdict.Tasks, "task"), l.MoneyLine())
 	case l.Verdict.Valid:
-		return fmt.Sprintf("; %s, %s left", governance.HowLong(l.Verdict.Remaining), console.CountNoun(l.Verdict.Tasks, "task"))
+		return fmt.Sprintf("; %s, %s left", console.HowLong(l.Verdict.Remaining), console.CountNoun(l.Verdict.Tasks, "task"))
 	case l.Required && l.Verdict.Code != string(gate.None):
 		return fmt.Sprintf("; no task runs: %s [%s]", l.Verdict.Text, l.Verdict.Code)
 	}

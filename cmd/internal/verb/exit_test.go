@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/odd-cli/odd/cmd/internal/console"
 	"github.com/odd-cli/odd/cmd/internal/console/consoletest"
@@ -29,6 +30,18 @@ func TestPrintsPlainText(t *testing.T) {
 		got := out.String() + err.String()
 		if okf.Visible(got) != got || !strings.Contains(got, "[31mb") {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]time.Duration{
+		"": 0, "3d": 72 * time.Hour, "12h": 12 * time.Hour, "1h30m": 90 * time.Minute,
+		"d": -1, "soon": -1, "-3d": -1, "0h": -1, "3": -1, "400d": -1, "9999999d": -1, "1d1d": -1,
+	} {
+		if got, ok := readSpan(s); ok != (want >= 0) || ok && got != want {
+			t.Errorf("%s: %v, %v, want %v", s, got, ok, want)
 		}
 	}
 }

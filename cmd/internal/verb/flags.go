@@ -1,6 +1,9 @@
 package verb
 
 import (
+	"strings"
+	"time"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -72,3 +75,28 @@ const PersonNote = "Only a person can run this. odd shows what will happen and a
 
 // JSONFlag is on every verb that New declares.
 func JSONFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print JSON instead of text"} }
+
+// Span reads the value of a flag as a duration of Go's, or as whole days, such as 3d; not set, it is 0.
+func Span(c *cli.Context, flag string) (time.Duration, error) {
+	s := c.String(flag)
+	d, ok := readSpan(s)
+	if !ok {
+		return 0, Usage("%s: --%s %s is not a time span; want a span as 12h or 3d, at most 366d", Name(c), flag, s)
+	}
+	return d, nil
+}
+
+func readSpan(s string) (time.Duration, bool) {
+	if s == "" {
+		return 0, true
+	}
+	days, inDays := strings.CutSuffix(s, "d")
+	if inDays {
+		s = days + "h"
+	}
+	d, err := time.ParseDuration(s)
+	if inDays {
+		d *= 24
+	}
+	return d, err == nil && d > 0 && d <= 366*24*time.Hour
+}
