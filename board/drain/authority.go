@@ -12,8 +12,6 @@ import (
 	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
-	"github.com/odd-cli/odd/reconcile"
-	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // requiresLease reports whether this board is drained under a commitment lease only.
@@ -125,26 +123,6 @@ func shortHash(sum string) string {
 		return sum[:19] + "…"
 	}
 	return sum
-}
-
-// whyAstray says what of a session's atoms may not land: a path that the lease does not hold, or a
-// type that its stance does not make. "" is nothing.
-func (a authority) whyAstray(under terms, items []reconcile.Item) string {
-	lands := slices.DeleteFunc(slices.Clone(items), func(it reconcile.Item) bool { return !it.Effect.Lands() })
-	if len(lands) == 0 {
-		return ""
-	}
-	if why := under.whyRefused(policy.Land, a.itemPaths(lands)); why != "" || !a.requiresLease() {
-		return why
-	}
-	s, _ := a.readGovernance() // which the grant has read
-	for _, it := range lands {
-		made, _ := okf.Parse(it.Path, it.Bytes) // as reconcile has printed it
-		if why := whyUnmade(s.File.Stance, made); why != "" {
-			return why
-		}
-	}
-	return ""
 }
 
 // whyUnleased says why the lease does not hold a path for a task, "" where it does.

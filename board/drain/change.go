@@ -22,42 +22,37 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// change is the op of a claimed task whose session may change files, while it goes
-// through the pipeline.
-//
-// The op's records are kept in memory and written into the run's ledger with the
-// task's result. That commit and the review branch move in one transaction: a process
-// that dies before it leaves neither op nor branch, and a claim that is swept.
-// The records that name the proposal's commit come after the outcome, whose trace is in
-// that commit.
+// change is the op of a claimed task whose session may change files, while it goes through the
+// pipeline.
 type change struct {
 	asking
-
-	opLog
-
-	unusable string // why a session's work could not be used, in the phase of generate
-	refused  string // the rules that refused a candidate, for which its session was asked again
+	log      pipeline.Log // of its op; only keepRecord writes it
+	proposal *proposal    // once apply made it
 
 	// What they made.
-	candidate pipeline.Candidate
+	candidate taken
 	others    []pipeline.Candidate // that its session delivered as well, and that were not tried
-	files     []repo.FileEdit      // the candidate's and the atoms', as they are committed
-	draft     repo.OID             // a commit of them on the base that no ref names
+	refused   string               // the rules that refused a candidate, for which its session was asked again
 	remade    *remade              // what is judged again, without a session; nil for a change that is made
 
 	// What was found of it.
 	ground   *risk.Ground
-	verdict  lint.Verdict
 	risk     pipeline.Verdict
 	report   pipeline.Report // of its checks
-	checked  repo.OID        // the draft that they ran on
+	checked  repo.OID        // the commit that they ran on
 	repairer *pipeline.Repairer
 
 	// Where it goes.
-	why     string // it ended, in words of any length
 	mayLand bool   // it may land by itself
-	held    pipeline.Held
-	heldFor string // in words, "" for those of the code
+	hindrance
+}
+
+// taken is a candidate as the op took it.
+type taken struct {
+	pipeline.Candidate
+	files  []repo.FileEdit // its own and the atoms', as they are committed
+	commit repo.OID        // of them on the base; no ref names it
+	gate   lint.Verdict    // of the iron gate
 }
 
 // asking is how the sessions of a change are asked, one after the other.
@@ -67,38 +62,17 @@ type asking struct {
 	last     lastSession // the zero value before the first
 	earlier  earlier
 	sessions int
-	works    int            // of them, those that make a candidate
-	phase    pipeline.Phase // of the last of them
-	plan     string         // that is carried out
-	read     []invoke.File  // that sessions asked for
-	unread   string         // what they asked for and were not given
-	wrong    string         // what the next session is told of the last one's work
-	mending  bool           // the next session begins with the candidate there is
-	unseen   bool           // one of them did what odd did not see
-	fault    error          // of the disk, in any of them or between
-}
-
-// opLog is an op as its records tell it.
-type opLog struct {
-	op     pipeline.Op   // as last recorded
-	ops    []pipeline.Op // as each of its records left it
-	sealed *seal
-}
-
-// seal is what apply made: from there on the ledger has the op's records, and a
-// commit their trace.
-type seal struct {
-	recordsBefore int    // records so far; the others stand behind the outcome
-	draft         *draft // of its sessions, with the trace that the commit names
-	effect        repo.RefUpdate
-}
-
-// splitOps is the op as its records before the outcome left it, and as those behind it did.
-func (l opLog) splitOps() (before, behind []pipeline.Op) {
-	if l.sealed == nil {
-		return l.ops, nil
-	}
-	return l.ops[:l.sealed.recordsBefore:l.sealed.recordsBefore], l.ops[l.sealed.recordsBefore:]
+	works    int             // of them, those that make a candidate
+	phase    pipeline.Phase  // of the last of them
+	plan     string          // that is carried out
+	read     []invoke.File   // that sessions asked for
+	unread   string          // what they asked for and were not given
+	wrong    string          // what the next session is told of the last one's work
+	unusable string          // the same, for the task where the next one comes to nothing
+	begin    []repo.FileEdit // the candidate that the next session begins with, to repair it
+	unseen   bool            // one of them did what odd did not see
+	fault    error           // of the disk, in any of them or between
+	why      string          // the op ended, in words of any length
 }
 
 // changesFiles reports a task that asks for files to be changed: a person gave it
@@ -107,30 +81,37 @@ func (s *snapshot) changesFiles(t board.Task) bool {
 	return slices.ContainsFunc(t.Paths, func(g string) bool { return !s.cfg.InBundle(g) })
 }
 
+// work is what became of the sessions so far.
+func (q *asking) work() work {
+	return work{attempt: q.attempt, lastSession: q.last, earlier: q.earlier}
+}
+
 // work is what became of the change so far.
 func (ch *change) work() work {
-	return work{terms: ch.terms, lastSession: ch.last, earlier: ch.earlier, opLog: ch.opLog, change: ch}
+	w := ch.asking.work()
+	w.log, w.proposal, w.change = ch.log, ch.proposal, ch
+	return w
 }
 
 // runChange takes a change through the pipeline, up to where it waits for a person or has
 // its ending, and returns what became of it.
 func runChange(ctx context.Context, ch *change) work {
 	d, c := ch.d, ch.c
-	l := ch.limits()
-	id, err := c.op, error(nil)
+	l := ch.opLimits()
+	id, op, err := c.op, pipeline.Op{}, error(nil)
 	if id == "" { // judged again, under no claim
 		id, err = newOpID(d.Now(), d.Random)
 	}
 	if err == nil {
-		ch.op, err = pipeline.Begin(id, string(c.task.ID), d.Run, d.Now(), l, map[string]string{pipeline.FactBase: string(c.base), pipeline.FactSignal: signalOf(c.task)})
+		op, err = pipeline.Begin(id, string(c.task.ID), d.Run, d.Now(), l, map[string]string{pipeline.FactBase: string(c.base), pipeline.FactSignal: signalOf(c.task)})
 	}
 	if err == nil {
 		var done func()
-		ctx, done = withStop(ctx, d.repo, ch.op.ID)
+		ctx, done = withStop(ctx, d.repo, id)
 		defer done()
-		d.say(fmt.Sprintf("%s: %s", c.task.ID, ch.op.ID))
+		d.say(fmt.Sprintf("%s: %s", c.task.ID, id))
 		w := pipeline.World{Run: d.Run, Now: d.Now, Work: ch.doPhase, Keep: ch.keepRecord}
-		ch.op = pipeline.Run(ctx, w, l, ch.op) // whose refs move with the task's result
+		pipeline.Run(ctx, w, l, op) // whose refs move with the task's result
 	}
 	if err != nil {
 		ch.last = ch.last.asVoid(fmt.Sprintf("change: %v", err))
@@ -195,15 +176,15 @@ func newOpID(now time.Time, random func([]byte) error) (string, error) {
 // session's own limit ends it.
 const sessionGrace = 5 * time.Second
 
-// limits are those of the op: it has as long as the claim, each session the time of
+// opLimits are those of the attempt's op: it has as long as the claim, each session the time of
 // its lane, and checks have what they may take besides.
-func (ch *change) limits() pipeline.Limits {
-	cfg := ch.d.at.cfg.Pipeline
+func (a attempt) opLimits() pipeline.Limits {
+	cfg := a.d.at.cfg.Pipeline
 	return pipeline.Limits{
-		Op:      max(ch.c.until.Sub(ch.d.Now()), time.Second),
-		Session: risk.Limits(ch.d.at.cfg, ch.c.task).Timeout + sessionGrace,
-		Checks:  readTime + 2*cfg.CheckTimeout*time.Duration(4+len(cfg.Validate)+len(cfg.Verify)+len(ch.c.task.Commands)),
-		Wait:    ch.d.at.cfg.ReviewTTL,
+		Op:      max(a.c.until.Sub(a.d.Now()), time.Second),
+		Session: risk.Limits(a.d.at.cfg, a.c.task).Timeout + sessionGrace,
+		Checks:  readTime + 2*cfg.CheckTimeout*time.Duration(4+len(cfg.Validate)+len(cfg.Verify)+len(a.c.task.Commands)),
+		Wait:    a.d.at.cfg.ReviewTTL,
 	}
 }
 
@@ -234,7 +215,7 @@ var doingNow = map[pipeline.Phase]string{
 }
 
 func (ch *change) keepRecord(o pipeline.Op) {
-	ch.op, ch.ops = o, append(ch.ops, o)
+	ch.log = append(ch.log, o)
 	if what := doingNow[o.Phase]; what != "" { // how it ended, the task's own line says
 		ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, what))
 	}
@@ -243,7 +224,7 @@ func (ch *change) keepRecord(o pipeline.Op) {
 
 // whenEnded is the last session with what the op came to.
 func (ch *change) whenEnded(ctx context.Context) lastSession {
-	switch o := ch.op; {
+	switch o := ch.log.Op(); {
 	case o.Phase == pipeline.Waiting, o.Phase == pipeline.Complete:
 	case ctx.Err() != nil:
 		return ch.last.asVoid(describeStop(ctx, ch.c.task))
@@ -258,61 +239,30 @@ func (ch *change) whenEnded(ctx context.Context) lastSession {
 }
 
 // endFor ends the op for a reason, in words that the task keeps whole.
-func (ch *change) endFor(r pipeline.Reason, spent int64, format string, args ...any) (pipeline.Out, error) {
-	ch.why = fmt.Sprintf(format, args...)
-	return pipeline.Out{Reason: r, Note: ch.why, Spent: spent}, nil
-}
-
-// isProposed reports a change that is on its review branch, whether it waits there
-// or landed by itself.
-func (l opLog) isProposed() bool {
-	return l.sealed != nil && (l.op.Phase == pipeline.Waiting || l.isLanding())
-}
-
-// asRescinded is l where its op was to wait, and ends after all, because what it was made under has
-// ended meanwhile. Its records are again those before apply moved anything.
-func (l opLog) asRescinded(run string, now time.Time, why string) opLog {
-	before, _ := l.splitOps()
-	end, err := pipeline.End(before[len(before)-1], run, now, pipeline.Abandoned, why)
-	if err != nil {
-		panic("unreachable: " + err.Error()) // an op in apply can be abandoned at any moment
-	}
-	return opLog{op: end, ops: append(before, end)}
-}
-
-// writeLaterRecords records what stands behind it.
-func (rec recorder) writeLaterRecords(p *draft, w work) {
-	if w.sealed == nil {
-		return
-	}
-	_, behind := w.splitOps()
-	if m := w.change.remade; m != nil {
-		end, err := pipeline.End(m.old, rec.log.id, rec.log.now(), pipeline.Superseded, "checked again as "+w.op.ID)
-		p.fail(err)
-		behind = append(slices.Clip(behind), end)
-	}
-	p.recordOps(behind...)
+func (q *asking) endFor(r pipeline.Reason, spent int64, format string, args ...any) (pipeline.Out, error) {
+	q.why = fmt.Sprintf(format, args...)
+	return pipeline.Out{Reason: r, Note: q.why, Spent: spent}, nil
 }
 
 // keepFiles adds to the run's tree what a person reads of the op: its dossier, and its
 // candidate against its base.
 func (ch *change) keepFiles(ctx context.Context) error {
-	if ch == nil || len(ch.ops) == 0 {
+	if ch == nil || len(ch.log) == 0 {
 		return nil
 	}
-	findings := slices.Clone(ch.verdict.Findings)
+	findings := slices.Clone(ch.candidate.gate.Findings)
 	for _, f := range ch.report.Findings { // what is to be said of the checks themselves
 		if !slices.Contains(findings, f) {
 			findings = append(findings, f)
 		}
 	}
 	dossier := pipeline.Dossier{
-		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: string(ch.risk.Tier), Because: ch.risk.Reasons(), Findings: findings,
+		Op: ch.log.Op().ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: string(ch.risk.Tier), Because: ch.risk.Reasons(), Findings: findings,
 		Checks: ch.report.Checked(pipeline.Validate),
 	}
 	files := map[string][]byte{"op.json": dossier.Encode()}
-	if ch.draft != "" {
-		patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.draft)
+	if ch.candidate.commit != "" {
+		patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.candidate.commit)
 		if err != nil {
 			return err
 		}
@@ -322,7 +272,7 @@ func (ch *change) keepFiles(ctx context.Context) error {
 	}
 	hide := agent.Lent(ch.d.at.cfg, ch.d.Environ)
 	for name, b := range files {
-		ch.d.tree[path.Join(ArtifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.Hide(b))
+		ch.d.tree[path.Join(ArtifactDir(ch.c.task), ch.log.Op().ID, name)] = secrets.Redact(hide.Hide(b))
 	}
 	return nil
 }

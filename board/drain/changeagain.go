@@ -53,22 +53,6 @@ func (bw *boardWriter) readRemade(ctx context.Context, t board.Task, base repo.O
 	return m, nil
 }
 
-func (bw *boardWriter) waitingOp(t board.Task) (pipeline.Op, error) {
-	s, ok, err := bw.at.state.Waiting(string(t.ID), t.Result.Commit)
-	if err != nil {
-		return pipeline.Op{}, refuse("ledger", "%s/%v; restore the ledger from git history", bw.at.cfg.Root, err)
-	}
-	switch {
-	case !ok || !s.Sound:
-		return pipeline.Op{}, refuse("records", "review --refresh %s: the ledger entries of its change are inconsistent; odd check says why, odd reject %[1]s --reason \"why\" ends it", t.ID)
-	case bw.isApproved(t): // which does not expire
-		return pipeline.Op{}, refuse("state", "review --refresh %s: it is approved already; merge it, then run odd sync", t.ID)
-	case !bw.log.now().Before(s.Op().Until):
-		return pipeline.Op{}, refuse("expired", "review --refresh %s: the time to approve it ended at %s; odd drain moves the task back to backlog", t.ID, s.Op().Until.Format("2006-01-02 15:04Z"))
-	}
-	return s.Op(), nil
-}
-
 // editsUpon are the files of a proposal as edits of base, as git merges them with what others
 // changed there, without those that base has already. moved are those that do not merge.
 func (bw *boardWriter) editsUpon(ctx context.Context, proposal, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
@@ -88,9 +72,9 @@ func (bw *boardWriter) editsUpon(ctx context.Context, proposal, base repo.OID) (
 // come out at a person, the refusal says why, and nothing is written.
 func (a attempt) runChangeAgain(ctx context.Context, m *remade, s lastSession) (work, error) {
 	w := runChange(ctx, &change{asking: asking{attempt: a, last: s, unseen: m.old.Fact(pipeline.FactSeen) != "yes"}, remade: m})
-	if w.op.Phase != pipeline.Waiting {
+	if w.log.Op().Phase != pipeline.Waiting {
 		_ = a.d.repo.Show(nil)
-		return w, refuse(cmp.Or(string(w.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", a.c.task.ID, strings.TrimSuffix(w.reason, " ["+string(w.op.Reason)+"]"))
+		return w, refuse(cmp.Or(string(w.log.Op().Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", a.c.task.ID, strings.TrimSuffix(w.reason, " ["+string(w.log.Op().Reason)+"]"))
 	}
 	return w, nil
 }

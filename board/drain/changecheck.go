@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board/agent"
 	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
@@ -20,7 +21,7 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 	if len(ch.unpermittedPaths(ch.candidate.Paths(), ch.candidate.Paths())) > 0 {
 		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.describeUnpermitted())
 	}
-	if ch.checked != ch.draft || !ch.report.Passed() { // else repair has just run the checks on it
+	if ch.checked != ch.candidate.commit || !ch.report.Passed() { // else repair has just run the checks on it
 		if _, err := ch.runChecks(ctx); err != nil {
 			return pipeline.Out{}, err
 		}
@@ -68,10 +69,10 @@ func reportLine(r pipeline.Report) string { return oneLine(r.String()) }
 // is wrong, it ends with the command by which a person allows those files; not for a name
 // that would be a pattern there and mean other files.
 func (ch *change) describeUnpermitted() string {
-	said, others := pipeline.Refusals(ch.verdict.Findings), ch.candidate.Paths()
+	said, others := pipeline.Refusals(ch.candidate.gate.Findings), ch.candidate.Paths()
 	way := append([]string{"odd task edit", string(ch.c.task.ID)}, shellPaths(ch.c.task.Paths)...)
 	outside, pattern := 0, false
-	for _, f := range ch.verdict.Findings {
+	for _, f := range ch.candidate.gate.Findings {
 		if f.Code == "coverage_outside" && ch.grant.Denies(f.Path) == "" {
 			others = slices.DeleteFunc(others, func(p string) bool { return p == f.Path })
 			way = append(way, shellPaths([]string{f.Path})...)
@@ -80,7 +81,7 @@ func (ch *change) describeUnpermitted() string {
 		}
 	}
 	no := ch.unpermittedPaths(others, ch.candidate.Paths())
-	if outside == len(said) && !pattern && len(no)+len(ch.bound.outOfScope(ch.candidate)) == 0 && !isOffBoard(ch.c.task) {
+	if outside == len(said) && !pattern && len(no)+len(ch.bound.outOfScope(ch.candidate.Candidate)) == 0 && !isOffBoard(ch.c.task) {
 		no = []string{fmt.Sprintf("to allow this, run %s, then odd task ready %s", strings.Join(way, " "), ch.c.task.ID)}
 	}
 	return strings.Join(append(said, no...), "; ")
@@ -97,12 +98,12 @@ func shellPaths(paths []string) []string {
 
 // unpermittedPaths returns why the session's permit does not cover some of paths, and why the commitment
 // lease does not cover some file of the candidate.
-func (t terms) unpermittedPaths(paths, candidate []string) []string {
+func (a attempt) unpermittedPaths(paths, candidate []string) []string {
 	var no []string
-	if why := t.whyRefused(policy.Emit, paths); why != "" {
+	if why := a.whyRefused(policy.Emit, paths); why != "" {
 		no = append(no, why)
 	}
-	if why := t.whyRefused(policy.Land, candidate); why != "" {
+	if why := a.whyRefused(policy.Land, candidate); why != "" {
 		no = append(no, why)
 	}
 	return no
@@ -110,11 +111,11 @@ func (t terms) unpermittedPaths(paths, candidate []string) []string {
 
 // runChecks runs the checks of the candidate, and keeps their report.
 func (ch *change) runChecks(ctx context.Context) (_ pipeline.Report, err error) {
-	t := bench.Job{Commit: ch.draft, Task: ch.c.task, Cfg: ch.d.at.cfg, Files: ch.candidate.Files, Findings: append(ch.ground.Refusing(ch.verdict.Findings), ch.bound.outOfScope(ch.candidate)...), Parse: true}
+	t := bench.Job{Commit: ch.candidate.commit, Task: ch.c.task, Cfg: ch.d.at.cfg, Files: ch.candidate.Files, Findings: append(ch.ground.Refusing(ch.candidate.gate.Findings), ch.bound.outOfScope(ch.candidate.Candidate)...), Parse: true}
 	b := ch.d.place().bench()
 	b.Say = func(s string) { ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, s)) }
 	ch.report, err = b.ExamineAgainst(ctx, ch.d.repo, t, ch.c.base)
-	ch.checked = ch.draft
+	ch.checked = ch.candidate.commit
 	return ch.report, err
 }
 
@@ -148,7 +149,10 @@ func (ch *change) generateRepair(ctx context.Context, failed pipeline.Failure) (
 		fmt.Fprintf(&b, "- %s\n", name)
 	}
 	fmt.Fprintf(&b, "\nYour tree, where you have one, holds the change as it was. %s said:\n\n%s\n", cmp.Or(failed.Check, "It"), failed.Excerpt)
-	ch.wrong, ch.mending = b.String(), true
+	ch.wrong, ch.unusable, ch.begin = b.String(), ch.report.String(), nil
+	for _, e := range ch.candidate.Files {
+		ch.begin = append(ch.begin, repo.FileEdit(e))
+	}
 	c, out, err := ch.makeCandidate(ctx, pipeline.Repair)
 	ch.others = nil // a repair takes one
 	if err == nil && c.Noop() {

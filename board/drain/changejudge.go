@@ -85,7 +85,7 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	if err != nil {
 		return pipeline.Out{}, err
 	}
-	ch.verdict, ch.risk = j.Gate, j.Risk
+	ch.candidate.gate, ch.risk = j.Gate, j.Risk
 	if j.Risk.Tier == pipeline.NeverByMachine {
 		return ch.endBlocked(j.Risk)
 	}
@@ -156,14 +156,12 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 		return pipeline.Out{}, ch.fault
 	}
 	ch.anchor.releasePermit(releaseReason(ch.last))
-	w := ch.work()
-	p := d.recorder().draftSessions(c, w)
-	s := &seal{recordsBefore: len(ch.ops), draft: p}
-	if s.effect, err = d.recorder().makeProposal(ctx, c, w, p.trace()); err != nil {
+	p, err := d.recorder().propose(ctx, c, ch.work())
+	if err != nil {
 		return pipeline.Out{}, err
 	}
-	ch.sealed = s
-	return pipeline.Out{Next: pipeline.Verify, Moved: pipeline.Effect{Ref: s.effect.Name, Old: string(s.effect.Old), New: string(s.effect.New)}}, nil
+	ch.proposal = &p
+	return pipeline.Out{Next: pipeline.Verify, Moved: pipeline.Effect{Ref: p.ref.Name, New: string(p.ref.New)}}, nil
 }
 
 // findMoved lists the files the change writes that are others now, where it would
@@ -171,7 +169,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 func (ch *change) findMoved(ctx context.Context, tip repo.OID) (moved []string, err error) {
 	since, err := ch.d.repo.Diff(ctx, ch.c.base, tip)
 	for _, c := range since {
-		if slices.ContainsFunc(ch.files, func(f repo.FileEdit) bool { return f.Path == c.Path }) {
+		if slices.ContainsFunc(ch.candidate.files, func(f repo.FileEdit) bool { return f.Path == c.Path }) {
 			moved = append(moved, c.Path)
 		}
 	}
@@ -184,20 +182,4 @@ func (bw *boardWriter) landingTip(ctx context.Context) (repo.OID, error) {
 		return tip, err
 	}
 	return bw.repo.Ref(bw.line.Local(bw.target()))
-}
-
-// summarizeFiles is the proposal's message body: one line a file, as for atoms.
-func summarizeFiles(files []pipeline.Edit) string {
-	var b strings.Builder
-	for _, f := range files {
-		word := "changed"
-		switch {
-		case f.Before == nil:
-			word = "created"
-		case f.After == nil:
-			word = "deleted"
-		}
-		fmt.Fprintf(&b, "%-9s %s\n", word, f.Path)
-	}
-	return b.String()
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,11 +47,11 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 		return out, nil
 	}
 	ch.mayLand = true
-	switch h, why := ch.whyHindered(ctx); {
-	case h != "":
-		ch.holdBack(h, why)
-	case len(ch.files) > len(ch.candidate.Files):
-		ch.holdBack(pipeline.HeldAtoms, "")
+	switch h := ch.findHindrance(ctx); {
+	case h.held != "":
+		ch.holdBack(h)
+	case len(ch.candidate.files) > len(ch.candidate.Files):
+		ch.holdBack(hindrance{held: pipeline.HeldAtoms})
 	case ch.risk.Tier == pipeline.NotifyApply:
 		by, err := ch.showToPerson(ctx, op)
 		if err != nil || by == "" {
@@ -70,10 +69,10 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 // land.
 func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, err error) {
 	if ch.d.Preview == nil {
-		ch.holdBack(pipeline.HeldUnseen, "")
+		ch.holdBack(hindrance{held: pipeline.HeldUnseen})
 		return "", nil
 	}
-	patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.draft)
+	patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.candidate.commit)
 	if err != nil {
 		return "", err
 	}
@@ -84,22 +83,29 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		ch.holdBack(pipeline.HeldUnseen, err.Error())
+		ch.holdBack(hindrance{pipeline.HeldUnseen, err.Error()})
 		return "", nil
 	case by == "":
-		ch.holdBack(pipeline.HeldDeclined, "")
+		ch.holdBack(hindrance{held: pipeline.HeldDeclined})
 	}
 	return by, nil
 }
 
-// holdBack makes a change wait that might have landed by itself.
-func (ch *change) holdBack(h pipeline.Held, why string) {
-	ch.mayLand, ch.held, ch.heldFor = false, h, why
-	ch.d.say(describeHeld(ch.c.task.ID, h, why))
+// hindrance is why a change that might have landed by itself is held back, the zero value where nothing
+// speaks against it.
+type hindrance struct {
+	held pipeline.Held
+	more string // in words, "" for those of the code
 }
 
-func describeHeld(task okf.ID, h pipeline.Held, why string) string {
-	return fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", task, cmp.Or(why, pipeline.ExplainHeld(h)), h)
+// holdBack makes a change wait that might have landed by itself.
+func (ch *change) holdBack(h hindrance) {
+	ch.mayLand, ch.hindrance = false, h
+	ch.d.say(h.describe(ch.c.task.ID))
+}
+
+func (h hindrance) describe(task okf.ID) string {
+	return fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", task, cmp.Or(h.more, pipeline.ExplainHeld(h.held)), h.held)
 }
 
 // landingBranch returns the branch that changes land on.
@@ -108,7 +114,7 @@ func (bw *boardWriter) landingBranch() string { return cmp.Or(bw.target(), bw.li
 // verify checks the commit that would land: it holds exactly the files that were
 // checked. Then the change lands, or waits.
 func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
-	commit := ch.sealed.effect.New
+	commit := ch.proposal.ref.New
 	tree, err := ch.d.repo.TreeOID(commit, "")
 	if err != nil {
 		return pipeline.Out{}, err
@@ -122,64 +128,50 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		out.Reason, out.Moved = pipeline.Landed, pipeline.Effect{Ref: "refs/heads/" + ch.d.landingBranch(), Old: string(ch.c.base), New: string(commit)}
 	case ch.held != "":
 		out.Set = map[string]string{pipeline.FactHeld: string(ch.held)}
-		out.Note = strings.TrimSuffix(ch.heldFor+"; "+out.Note, "; ")
+		out.Note = strings.TrimSuffix(ch.more+"; "+out.Note, "; ")
 	}
 	return out, nil
 }
 
-// whyHindered says what keeps a change from landing by itself now: the target is not
+// findHindrance says what keeps a change from landing by itself now: the target is not
 // where it was verified on, or a person is at work there. Where that cannot be
 // told, it does not land.
-func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string) {
+func (ch *change) findHindrance(ctx context.Context) hindrance {
 	if err := ch.d.at.refuseWhilePaused(); err != nil {
-		return pipeline.HeldRefused, err.Error()
+		return hindrance{pipeline.HeldRefused, err.Error()}
 	}
 	tip, err := ch.d.landingTip(ctx)
 	switch {
 	case err != nil:
-		return pipeline.HeldMoved, err.Error()
+		return hindrance{pipeline.HeldMoved, err.Error()}
 	case tip != ch.c.base:
-		return pipeline.HeldMoved, fmt.Sprintf("%s got new commits: it was at %.10s and is at %.10s", ch.d.landingBranch(), ch.c.base, tip)
+		return hindrance{pipeline.HeldMoved, fmt.Sprintf("%s got new commits: it was at %.10s and is at %.10s", ch.d.landingBranch(), ch.c.base, tip)}
 	}
 	if gate.Distrusted(state.Results(ch.d.at.tasks()), ch.c.task.Kind) {
-		return pipeline.HeldKind, ""
+		return hindrance{held: pipeline.HeldKind}
 	}
 	signs, err := ch.d.repo.Active(ctx, "refs/heads/"+ch.d.landingBranch(), ch.candidate.Paths(), ch.d.Now().Add(-activeFor))
 	if err != nil {
-		return pipeline.HeldActive, err.Error()
+		return hindrance{pipeline.HeldActive, err.Error()}
 	}
 	if len(signs) > 0 {
-		return pipeline.HeldActive, strings.Join(signs, "; ")
+		return hindrance{pipeline.HeldActive, strings.Join(signs, "; ")}
 	}
-	return "", ""
-}
-
-// isLanding reports a change whose op says that it lands with the result.
-func (l opLog) isLanding() bool {
-	return l.sealed != nil && l.op.Reason == pipeline.Landed
-}
-
-// asWaiting is l where its op was to land and waits after all: none of it is recorded yet.
-func (l opLog) asWaiting(run string, limits pipeline.Limits, h pipeline.Held, why string) opLog {
-	at := slices.IndexFunc(l.ops, func(o pipeline.Op) bool { return o.Phase == pipeline.Verify })
-	wait, err := pipeline.Wait(l.ops[at], run, l.ops[at].At, limits, h, why)
-	if err != nil {
-		panic("unreachable: " + err.Error()) // an op in verify can wait at the moment it came there
-	}
-	return opLog{op: wait, ops: append(l.ops[:at+1:at+1], wait), sealed: l.sealed}
+	return hindrance{}
 }
 
 // addLanding adds to the draft of a result the landing of its change. It looks once more whether that
 // can land; else it waits after all.
 func (rec recorder) addLanding(ctx context.Context, p *draft, r *result, barred error) {
-	ch, proposed := r.w.change, r.w.sealed.effect.New
-	h, why := ch.whyHindered(ctx)
+	w := &r.done[0]
+	ch, proposed := w.change, r.ref.New
+	h := ch.findHindrance(ctx)
 	if barred != nil {
-		h, why = pipeline.HeldRefused, barred.Error()
+		h = hindrance{pipeline.HeldRefused, barred.Error()}
 	}
-	if h != "" {
-		r.w.opLog = r.w.asWaiting(rec.log.id, ch.limits(), h, why)
-		p.held = describeHeld(r.c.task.ID, h, why)
+	if h.held != "" {
+		w.log = w.log.Wait(rec.log.id, ch.opLimits(), h.held, h.more)
+		r.hindrance = h
 		return
 	}
 	p.lands, r.out.Landed = true, rec.landingBranch()

@@ -161,7 +161,7 @@ func TestTheCommitIsWhatWasChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for commit, want := range map[repo.OID]pipeline.Reason{r.Tasks[0].Proposal: "", tip: pipeline.VerifyFailed} {
-		ch := &change{asking: asking{attempt: attempt{d: &drain{boardWriter: boardWriter{repo: w.repo}}}}, opLog: opLog{sealed: &seal{effect: repo.RefUpdate{New: commit}}}}
+		ch := &change{asking: asking{attempt: attempt{d: &drain{boardWriter: boardWriter{repo: w.repo}}}}, proposal: &proposal{ref: repo.RefUpdate{New: commit}}}
 		if out, err := ch.verify(t.Context(), stories[0].Op()); err != nil || out.Reason != want {
 			t.Errorf("%s: %s, %v, want %q", commit, out.Reason, err, want)
 		}

@@ -42,7 +42,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	case c.Noop():
 		return pipeline.Out{Reason: pipeline.Noop, Spent: out.Spent, Note: c.Reason}, nil
 	}
-	if no := pipeline.Mendable(append(ch.verdict.Findings, ch.bound.outOfScope(ch.candidate)...)); len(no) > 0 && mayAsk {
+	if no := pipeline.Mendable(append(ch.candidate.gate.Findings, ch.bound.outOfScope(ch.candidate.Candidate)...)); len(no) > 0 && mayAsk {
 		var codes []string
 		for _, f := range no {
 			codes = append(codes, f.Code)
@@ -56,8 +56,8 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 }
 
 // askAgain has the next session told what is wrong with the work of the last.
-func (ch *change) askAgain(intro, wrong string, spent int64) pipeline.Out {
-	ch.wrong, ch.unusable = intro+wrong, wrong
+func (q *asking) askAgain(intro, wrong string, spent int64) pipeline.Out {
+	q.wrong, q.unusable = intro+wrong, wrong
 	return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: oneLine(wrong)}
 }
 
@@ -85,21 +85,21 @@ func (ch *change) makeCandidate(ctx context.Context, phase pipeline.Phase) (c pi
 		ch.others = list[:1]
 	}
 	out.Set, err = ch.takeNext(ctx)
-	return ch.candidate, out, err
+	return ch.candidate.Candidate, out, err
 }
 
 // mayAskAgain reports that the op's phase may be tried again, with another session.
-func (ch *change) mayAskAgain(op pipeline.Op) bool {
-	return op.Tries <= op.Phase.Retries() && ch.whyExhausted() == ""
+func (q *asking) mayAskAgain(op pipeline.Op) bool {
+	return op.Tries <= op.Phase.Retries() && q.whyExhausted() == ""
 }
 
 // whyExhausted says why there may be no further session, "" while there may.
-func (ch *change) whyExhausted() string {
-	switch most, w := ch.input.req, ch.work(); {
+func (q *asking) whyExhausted() string {
+	switch most, w := q.input.req, q.work(); {
 	case most.MaxTurns > 0 && w.countTurns() >= most.MaxTurns:
-		return fmt.Sprintf("no turn is left for another try; raise it with odd task edit %s --max-turns N", ch.c.task.ID)
+		return fmt.Sprintf("no turn is left for another try; raise it with odd task edit %s --max-turns N", q.c.task.ID)
 	case most.MaxCost > 0 && int64(w.cost()) >= most.MaxCost:
-		return fmt.Sprintf("no money is left for another try; raise it with odd task edit %s --budget-usd USD", ch.c.task.ID)
+		return fmt.Sprintf("no money is left for another try; raise it with odd task edit %s --budget-usd USD", q.c.task.ID)
 	}
 	return ""
 }
@@ -107,38 +107,38 @@ func (ch *change) whyExhausted() string {
 // askSession runs the next session of the op, on what the earlier ones have left of
 // the task's turns and money, and judges the atoms it emits. Not ok means that the
 // work is blocked and says why.
-func (ch *change) askSession(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
-	if ch.sessions > 0 {
-		w := ch.work()
-		ch.d.keepSession(path.Join(ArtifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions)), w, agent.Lent(ch.d.at.cfg, ch.d.Environ))
-		ch.earlier = earlier{w.countTurns(), w.cost(), ch.d.recorder().sessionRecords(ch.c, w)}
+func (q *asking) askSession(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
+	if q.sessions > 0 {
+		w := q.work()
+		q.d.keepSession(path.Join(ArtifactDir(q.c.task), fmt.Sprintf("%s.%d", q.phase, q.sessions)), w, agent.Lent(q.d.at.cfg, q.d.Environ))
+		q.earlier = earlier{w.countTurns(), w.cost(), q.d.recorder().sessionRecords(q.c, w)}
 	}
-	asked := ch.last.emission.Proposals
-	ch.input.req.Explored = append(ch.input.req.Explored, ch.last.emission.Calls...)
-	ch.sessions, ch.phase = ch.sessions+1, phase
-	in := ch.nextInput(phase)
+	asked := q.last.emission.Proposals
+	q.input.req.Explored = append(q.input.req.Explored, q.last.emission.Calls...)
+	q.sessions, q.phase = q.sessions+1, phase
+	in := q.nextInput(phase)
 	if in.req.Step == "" {
-		ch.works++
+		q.works++
 	}
-	s := ch.runSubstrate(ctx, in)
+	s := q.runSubstrate(ctx, in)
 	if isLate(ctx) {
 		s.reason = "" // the op's ending says why
 	}
 	s.emission.Proposals = append(asked, s.emission.Proposals...)
 	if in.req.Step == "" {
-		s = ch.judgeEmission(s, in.req.Graph)
+		s = q.judgeEmission(s, in.req.Graph)
 	}
-	ch.last, ch.unseen, ch.fault = s, ch.unseen || !s.emission.Seen, cmp.Or(ch.fault, s.fault)
+	q.last, q.unseen, q.fault = s, q.unseen || !s.emission.Seen, cmp.Or(q.fault, s.fault)
 	return int64(s.spent), s.reason == ""
 }
 
 // nextInput is what the next session of the op begins with.
-func (ch *change) nextInput(phase pipeline.Phase) input {
-	in := ch.input
-	in.brief, in.before, in.changes = ch.nextBrief(phase), ch.earlier, true
+func (q *asking) nextInput(phase pipeline.Phase) input {
+	in := q.input
+	in.brief, in.before, in.changes = q.nextBrief(phase), q.earlier, true
 	in.req.Step = map[pipeline.Phase]string{pipeline.Plan: session.StepPlan, pipeline.Expand: session.StepExpand}[phase]
 	if in.req.Step == "" {
-		in.req.Try = ch.works
+		in.req.Try = q.works
 	}
 	if in.req.MaxTurns > 0 {
 		in.req.MaxTurns -= in.before.turns
@@ -146,26 +146,19 @@ func (ch *change) nextInput(phase pipeline.Phase) input {
 	if in.req.MaxCost > 0 {
 		in.req.MaxCost -= int64(in.before.paid)
 	}
-	if ch.mending {
-		for _, e := range ch.candidate.Files {
-			in.begin = append(in.begin, repo.FileEdit(e))
-		}
-	}
+	in.begin = q.begin
 	return in
 }
 
 // isLate reports a phase whose time is over; its op ends for that.
 func isLate(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
-func (ch *change) endUnmade(spent int64) (pipeline.Out, error) {
-	first := ch.unusable
-	if ch.mending {
-		first = ch.report.String()
+func (q *asking) endUnmade(spent int64) (pipeline.Out, error) {
+	first := q.unusable
+	if q.sessions > 1 && q.last.died == "" {
+		q.last = q.last.asVoid(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), q.last.reason))
 	}
-	if ch.sessions > 1 && ch.last.died == "" {
-		ch.last = ch.last.asVoid(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.last.reason))
-	}
-	s := ch.last
+	s := q.last
 	ends := cmp.Or(s.cut, pipeline.StepFailed)
 	switch {
 	case s.died != "" && !s.tampered:
@@ -173,7 +166,7 @@ func (ch *change) endUnmade(spent int64) (pipeline.Out, error) {
 	case s.tampered, strings.Contains(s.reason, "emission refused: "):
 		ends = pipeline.RuleRefused
 	}
-	return ch.endFor(ends, spent, "%s", strings.TrimPrefix(s.reason, string(s.cut)+": "))
+	return q.endFor(ends, spent, "%s", strings.TrimPrefix(s.reason, string(s.cut)+": "))
 }
 
 // readCandidates returns the candidates that the session said, or the one that it made by editing
@@ -203,7 +196,7 @@ func (ch *change) readCandidates() (list []pipeline.Candidate, err error) {
 		return []pipeline.Candidate{{Source: pipeline.FromNoop, Reason: "the agent delivered atoms and no file changes"}}, nil
 	default:
 		text := "the task asks for file changes, and the agent made none"
-		if ch.mending {
+		if len(ch.begin) > 0 {
 			text = "asked again, the agent changed nothing"
 		}
 		return nil, pipeline.Unusable{{Code: "nothing_delivered", At: session.Source, Text: text,
@@ -219,7 +212,7 @@ func (ch *change) readCandidates() (list []pipeline.Candidate, err error) {
 // candidate before, where its tree began with that.
 func (ch *change) collectEdits() ([]pipeline.Candidate, error) {
 	byPath := map[string]pipeline.Edit{}
-	if ch.mending {
+	if len(ch.begin) > 0 {
 		for _, e := range ch.candidate.Files {
 			byPath[e.Path] = e
 		}
@@ -241,9 +234,9 @@ func (ch *change) collectEdits() ([]pipeline.Candidate, error) {
 	return []pipeline.Candidate{c}, err
 }
 
-// readBase is a file that the change is made on, with its mode; nil for none.
-func (ch *change) readBase(name string) ([]byte, string, error) {
-	return bench.FileAt(ch.d.repo, ch.c.base, name)
+// readBase is a file of the base, with its mode; nil for none.
+func (a attempt) readBase(name string) ([]byte, string, error) {
+	return bench.FileAt(a.d.repo, a.c.base, name)
 }
 
 // takeNext takes the next candidate of the session that can be used, of those that the iron gate
@@ -292,7 +285,7 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[
 		}
 		files = append(files, repo.FileEdit{Path: name, Before: before, OldMode: mode, After: it.Bytes, NewMode: cmp.Or(mode, "100644")})
 	}
-	made, err := ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agentSignature(), "candidate of "+ch.op.ID+"\n")
+	made, err := ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agentSignature(), "candidate of "+ch.log.Op().ID+"\n")
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +293,7 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[
 	if err != nil {
 		return nil, err
 	}
-	ch.candidate, ch.files, ch.draft, ch.verdict = c, files, made, judgeCandidate(ch.ground, c)
+	ch.candidate = taken{c, files, made, judgeCandidate(ch.ground, c)}
 	set := pipeline.FactsOf(c.Files)
 	set[pipeline.FactCandidate] = string(tree)
 	return set, nil

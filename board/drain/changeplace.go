@@ -66,14 +66,14 @@ func (rec recorder) dropConverted(ctx context.Context, c *claim, w work) (work, 
 }
 
 // findConverted returns the candidate's files that git would store as others.
-func (ch *change) findConverted(ctx context.Context, files []repo.FileEdit) (no pipeline.Unusable, err error) {
+func (a attempt) findConverted(ctx context.Context, files []repo.FileEdit) (no pipeline.Unusable, err error) {
 	changes := repo.Changes{}
 	for _, f := range files {
 		if f.After != nil && string(f.After) != string(f.Before) {
 			changes[f.Path] = f.After
 		}
 	}
-	all, err := ch.d.repo.Converted(ctx, ch.c.base, changes)
+	all, err := a.d.repo.Converted(ctx, a.c.base, changes)
 	for _, c := range all {
 		no = append(no, pipeline.Fault{Code: "converted", At: c.Path, Text: "git would store it with other bytes: " + c.Error(), Fix: cmp.Or(c.Mend(), "leave the file as it is; a person commits it with git")})
 	}

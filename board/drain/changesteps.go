@@ -93,24 +93,24 @@ func (q *asking) briefFiles() []string {
 
 // askForPlan asks for a plan. One that is missing, or is none, is told, and the work
 // goes on without; one that nobody can follow ends the op.
-func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
-	out, said, err := ch.askFirst(ctx, op.Phase, pipeline.Generate, "there is no plan")
+func (q *asking) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+	out, said, err := q.askFirst(ctx, op.Phase, pipeline.Generate, "there is no plan")
 	if said == nil {
 		return out, err
 	}
-	plan, err := pipeline.ParsePlan(said.Text, ch.c.task.Paths)
+	plan, err := pipeline.ParsePlan(said.Text, q.c.task.Paths)
 	var no pipeline.Unusable
 	wrong := errors.As(err, &no) && slices.ContainsFunc(no, func(f pipeline.Fault) bool {
 		return strings.HasPrefix(f.Code, "plan_") || strings.HasPrefix(f.Code, "path_")
 	})
 	switch {
 	case wrong:
-		return ch.endFor(pipeline.PlanWrong, out.Spent, "%s", oneLine(err.Error()))
+		return q.endFor(pipeline.PlanWrong, out.Spent, "%s", oneLine(err.Error()))
 	case err != nil:
 		out.Note = "there is no plan: " + err.Error()
 		return out, nil
 	}
-	ch.plan = string(said.Text)
+	q.plan = string(said.Text)
 	out.Note, out.Set = fmt.Sprintf("%d changes, %s", len(plan.Changes), plan.Complexity), map[string]string{"planned": fmt.Sprint(len(plan.Changes))}
 	return out, nil
 }
@@ -118,25 +118,25 @@ func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out,
 // askFirst runs a session for a step before the work, which next follows, and returns what it
 // said. One that comes to nothing is told by its note, else none, and is no reason not to begin;
 // only what ends the claim, or leaves nothing to work with, is.
-func (ch *change) askFirst(ctx context.Context, phase, next pipeline.Phase, none string) (out pipeline.Out, said *session.Change, err error) {
-	spent, ok := ch.askSession(ctx, phase)
+func (q *asking) askFirst(ctx context.Context, phase, next pipeline.Phase, none string) (out pipeline.Out, said *session.Change, err error) {
+	spent, ok := q.askSession(ctx, phase)
 	out.Spent, out.Next = spent, next
-	switch why := ch.whyExhausted(); {
+	switch why := q.whyExhausted(); {
 	case ctx.Err() != nil:
 		return out, nil, ctx.Err()
-	case !ok && ch.last.died != "":
-		out, err = ch.endUnmade(spent)
+	case !ok && q.last.died != "":
+		out, err = q.endUnmade(spent)
 		return out, nil, err
 	case why != "":
-		out, err = ch.endFor(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)
+		out, err = q.endFor(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)
 		return out, nil, err
 	case !ok:
-		out.Note, ch.last.reason = ch.last.reason, ""
+		out.Note, q.last.reason = q.last.reason, ""
 	default:
-		said = map[pipeline.Phase]*session.Change{pipeline.Expand: ch.last.emission.Expansion, pipeline.Plan: ch.last.emission.Plan}[phase]
+		said = map[pipeline.Phase]*session.Change{pipeline.Expand: q.last.emission.Expansion, pipeline.Plan: q.last.emission.Plan}[phase]
 	}
-	if s := ch.last; len(s.emission.Atoms)+len(s.left.edits.Files) > 0 || s.emission.Change != nil {
-		ch.d.say(fmt.Sprintf("%s: in this step the agent only answers; odd drops the changes that it made (%s)", ch.c.task.ID, phase))
+	if s := q.last; len(s.emission.Atoms)+len(s.left.edits.Files) > 0 || s.emission.Change != nil {
+		q.d.say(fmt.Sprintf("%s: in this step the agent only answers; odd drops the changes that it made (%s)", q.c.task.ID, phase))
 	}
 	if said == nil {
 		out.Note = cmp.Or(out.Note, none)

@@ -59,7 +59,6 @@ type draft struct {
 	onto    repo.OID         // the commit it is made on, "" for the board's tip
 	refs    []repo.RefUpdate // that move with the board
 	lands   bool             // a change lands with it without approval
-	held    string           // for people: why one that was to land waits after all, "" for none
 	err     error            // what went wrong first as it was planned: it is never committed
 	landed  bool             // the board has moved to it
 }

@@ -61,7 +61,9 @@
 //     override; gate proposals, of decay and of sessions
 //   - change, changesteps, changemake, changeplace, changecheck, changejudge, changeland: a change of files, from its
 //     op and its plan over candidates, their places and checks to its tier, its commit and its landing
-//   - settle, artifacts, notify: the proposal and the result of a task; what a run keeps; the command that is told of it
+//   - oprecords: the records of ops, written and read; package pipeline shows which there are
+//   - propose, settle, artifacts, notify: the proposal and the result of a claim; what a run keeps; the command that is
+//     told of it
 //   - judgeagain, changeagain: odd review --refresh judges what a run kept once more
 //   - sweep: takes back what killed drains held, ends the op that a claim announced, and reviews whose time is over
 //   - refusal: the errors of rules, the count of refused drains, and helpers for texts
@@ -76,7 +78,7 @@
 // into a lastSession; each judgement makes a new lastSession of the one before. With the sessions before it, the
 // last one is a work, and the result is planned from that. These values are never written again; a snapshot fills
 // caches, and a handshake counts its stages. A change of files has a state, which only its own methods
-// write; it asks its sessions (asking) and tells its op (opLog). The type drain is the loop, and
+// write; it asks its sessions (asking) and keeps the log of its op. The type drain is the loop, and
 // what its steps share of the run.
 //
 // # Invariants kept here

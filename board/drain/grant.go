@@ -23,36 +23,27 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// terms are what the sessions of a work are held to. They are settled before the first session and
-// only read from then on.
-type terms struct {
-	persona  persona.Persona
-	bound    bound
-	anchor   *handshake // nil where nothing binds it
-	grant    policy.Grant
-	declines []board.Decline // of people, for this task
-}
-
-// compileTerms compiles the persona, binds the contract, begins the handshake and compiles the grant.
-func (a attempt) compileTerms(ctx context.Context) (t terms, err error) {
+// bind settles what the sessions of an attempt are held to: it compiles the persona, binds the
+// contract, begins the handshake and compiles the grant.
+func (a *attempt) bind(ctx context.Context) (err error) {
 	d, task := a.d, a.c.task
 	if task.Role != "" {
-		if t.persona, err = d.at.compilePersona(task.Role); err != nil {
-			return t, err
+		if a.persona, err = d.at.compilePersona(task.Role); err != nil {
+			return err
 		}
 	}
 	var no contract.Refusals
-	if t.bound, no = d.contracts().resolveContract(task); len(no) > 0 {
-		return t, fmt.Errorf("contract: %s", describeRefusals(no))
+	if a.bound, no = d.contracts().resolveContract(task); len(no) > 0 {
+		return fmt.Errorf("contract: %s", describeRefusals(no))
 	}
-	if t.declines, err = d.findDeclines(ctx, task, a.c.base); err != nil {
-		return t, fmt.Errorf("brief: %w", err)
+	if a.declines, err = d.findDeclines(ctx, task, a.c.base); err != nil {
+		return fmt.Errorf("brief: %w", err)
 	}
-	if t.anchor, err = d.beginHandshake(task, t.bound.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
-		return t, fmt.Errorf("anchor: %s", oneLine(err.Error()))
+	if a.anchor, err = d.beginHandshake(task, a.bound.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
+		return fmt.Errorf("anchor: %s", oneLine(err.Error()))
 	}
-	t.grant = a.compileGrant(t.bound.Contract, t.anchor)
-	return t, nil
+	a.grant = a.compileGrant()
+	return nil
 }
 
 // compilePersona compiles the persona of a role. The error says why the role may not work; the
@@ -174,12 +165,13 @@ func (s *snapshot) writablePaths(t board.Task, c contract.Contract, role []strin
 
 // compileGrant returns the grant of a session whose handshake has begun. Its permit is the
 // one that the handshake has at the moment of an action.
-func (a attempt) compileGrant(under contract.Contract, h *handshake) policy.Grant {
+func (a attempt) compileGrant() policy.Grant {
 	var law anchor.Constitution
+	h := a.anchor
 	if h != nil {
 		law = h.law
 	}
-	return policy.Compile(a.d.contracts().grantTerms(a.c.base, a.c.task, under, law), policy.Live{
+	return policy.Compile(a.d.contracts().grantTerms(a.c.base, a.c.task, a.bound.Contract, law), policy.Live{
 		Guards: protectedPath,
 		Lease:  func(path string) string { return a.d.authority().whyUnleased(a.c.task, path) },
 		Holds: func() error {
@@ -194,9 +186,9 @@ func (a attempt) compileGrant(under contract.Contract, h *handshake) policy.Gran
 
 // whyRefused says why the session's grant does not let it do something to files: hand them over, or
 // put them into its proposal. "" is nothing.
-func (t terms) whyRefused(kind policy.Kind, paths []string) string {
+func (a attempt) whyRefused(kind policy.Kind, paths []string) string {
 	var no *policy.Refusal
-	if errors.As(t.grant.Allow(policy.Action{Kind: kind, Paths: paths}), &no) {
+	if errors.As(a.grant.Allow(policy.Action{Kind: kind, Paths: paths}), &no) {
 		return no.Text()
 	}
 	return ""

@@ -145,65 +145,12 @@ func (cs contracts) checkBindable(t board.Task) (bound, contract.Refusals) {
 	return b, append(no, agent.Speechless(cs.at.cfg, b.Role)...)
 }
 
-// saveSessions lands what became of sessions without a task.
-func (d *drain) saveSessions(ctx context.Context, c *claim, done []work) error {
-	for i, w := range done {
-		d.keepSession(fmt.Sprintf("session.%d", i+1), w, agent.Lent(d.at.cfg, d.Environ))
-	}
-	art, err := d.artifacts.storeTree(ctx, &d.boardWriter)
-	if err != nil {
-		return err
-	}
-	var said []Spoken
-	err = d.landResult(ctx, c, func(error) (p *draft) {
-		p, said = d.recorder().endInvocation(c, done, art)
-		return p
-	})
-	if err == nil {
-		d.report.Said = append(d.report.Said, said...)
-	}
-	return err
-}
-
-// withoutLapsed returns the works without what was made under a lease, permit or claim that has ended.
-// Another clone may have swept the claim while this computer slept.
-func (rec recorder) withoutLapsed(c *claim, done []work) []work {
-	out := slices.Clone(done)
-	lost := rec.authority().whyRevoked(c)
-	if !slices.ContainsFunc(rec.at.spend.Open, func(r event.Record) bool { return r.Run == rec.log.id }) {
-		lost = "another drain ended this session's claim before its result was saved; run it again"
-	}
-	for i, w := range out {
-		why := lost
-		if why == "" && w.handed != nil {
-			why = w.anchor.whyLapsed(rec.at)
-		}
-		if why != "" && c.publishes(w) {
-			out[i].lastSession = w.asVoid(why)
-		}
-	}
-	return out
-}
-
-// endInvocation plans the result of the sessions, and says what each came to.
-func (rec recorder) endInvocation(c *claim, done []work, art repo.RefUpdate) (*draft, []Spoken) {
-	done = rec.withoutLapsed(c, done)
-	p := rec.draftSessions(c, done...)
-	var cost budget.MicroUSD
-	var said []Spoken
-	for _, w := range done {
-		cost += w.cost()
-		said = append(said, *rec.at.spokenBy(w))
-	}
-	p.refs = []repo.RefUpdate{art}
-	trace := p.trace()
+// endSessions says how the result of sessions without a task is told.
+func (rec recorder) endSessions(done []work) ending {
 	verdict, why := verdictOf(done)
-	rec.recordOutcome(p, c, cost, trace, event.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why})
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
-	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
-	p.message = rec.log.message("board: "+title, content, traced{lease: c.leaseID, trace: trace})
-	rec.tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
-	return p, said
+	content := strings.Join(slices.DeleteFunc([]string{done[0].c.task.Title, listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
+	return ending{data: event.OutcomeData{Verdict: verdict, Reason: why}, subject: "board: " + title, body: content, title: title, content: cmp.Or(content, "nothing was asked in words")}
 }
 
 func listHandoffs(done []work) string {

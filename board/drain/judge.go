@@ -3,6 +3,7 @@ package drain
 import (
 	"bytes"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"github.com/odd-cli/odd/board"
@@ -21,21 +22,40 @@ func (a attempt) judgeEmission(s lastSession, g *okf.Graph) lastSession {
 	if made := s.emission.Atoms; isOffBoard(a.c.task) && len(made) > 0 {
 		return s.asBlocked("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", made[0].At)
 	}
-	now := a.d.authority()
-	s = now.mergeEmission(a.terms, s, g, a.d.By)
-	if why := now.whyAstray(a.terms, s.items); why != "" {
+	s = a.mergeEmission(s, g)
+	if why := a.whyAstray(s.items); why != "" {
 		return s.asVoid("emission refused: " + why)
 	}
 	return s
+}
+
+// whyAstray says what of a session's atoms may not land: a path that the lease does not hold, or a
+// type that its stance does not make. "" is nothing.
+func (a attempt) whyAstray(items []reconcile.Item) string {
+	now, lands := a.d.authority(), slices.DeleteFunc(slices.Clone(items), func(it reconcile.Item) bool { return !it.Effect.Lands() })
+	if len(lands) == 0 {
+		return ""
+	}
+	if why := a.whyRefused(policy.Land, now.itemPaths(lands)); why != "" || !now.requiresLease() {
+		return why
+	}
+	l, _ := now.readGovernance() // which the grant has read
+	for _, it := range lands {
+		made, _ := okf.Parse(it.Path, it.Bytes) // as reconcile has printed it
+		if why := whyUnmade(l.File.Stance, made); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // noCredential is what a person does about a text that only looks like a credential.
 const noCredential = "; revoke it if it is real; if it is none, a person writes that text and commits it with git"
 
 // mergeEmission is s with the emitted atoms capped and merged under the session's permit. One atom
-// outside the permit refuses all of them. by is who emitted them, "odd/VERSION".
-func (a authority) mergeEmission(under terms, s lastSession, g *okf.Graph, by string) lastSession {
-	if under.bound.Tainted != "" {
+// outside the permit refuses all of them.
+func (a attempt) mergeEmission(s lastSession, g *okf.Graph) lastSession {
+	if a.bound.Tainted != "" {
 		var err error
 		if s.emission, err = tagOverride(s.emission); err != nil {
 			return s.asBlocked("emission refused: %v", err)
@@ -46,16 +66,16 @@ func (a authority) mergeEmission(under terms, s lastSession, g *okf.Graph, by st
 		if clean := secrets.Redact(made.Atom.Bytes()); !bytes.Equal(clean, made.Atom.Bytes()) {
 			return s.asBlocked("emission refused: %s contains something that looks like a credential%s", made.At, noCredential)
 		}
-		in = append(in, reconcile.Incoming{Atom: made.Atom, Base: under.bound.emissionBase(made.Base), At: made.At})
+		in = append(in, reconcile.Incoming{Atom: made.Atom, Base: a.bound.emissionBase(made.Base), At: made.At})
 	}
-	o := a.mergeOptions(by)
-	o.Declined = board.DeclinedBefore(under.declines)
-	o.Drifted = driftFinder(g, a.files)
+	o := a.d.authority().mergeOptions(a.d.By)
+	o.Declined = board.DeclinedBefore(a.declines)
+	o.Drifted = driftFinder(g, a.d.at.files)
 	items, err := reconcile.Merge(g, in, o)
 	if err != nil {
 		return s.asBlocked("emission refused: %v", err)
 	}
-	if why := under.whyRefused(policy.Emit, a.itemPaths(items)); why != "" && len(items) > 0 {
+	if why := a.whyRefused(policy.Emit, a.d.at.itemPaths(items)); why != "" && len(items) > 0 {
 		return s.asBlocked("emission refused: %s", why)
 	}
 	s.items = items

@@ -91,7 +91,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (c *claim, w work,
 	if err != nil {
 		return nil, w, err
 	}
-	a := attempt{terms: terms{bound: d.contracts().boundBefore(t)}, d: d, c: c}
+	a := attempt{d: d, c: c, bound: d.contracts().boundBefore(t)}
 	if a.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
 		return nil, w, err
 	}
@@ -107,14 +107,14 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (c *claim, w work,
 		return nil, w, refuse("anchor", "review --refresh %s: %s", t.ID, oneLine(err.Error()))
 	}
 	defer func() { a.anchor.releasePermit(releaseReason(w.lastSession)) }()
-	a.grant = a.compileGrant(a.bound.Contract, a.anchor)
-	s = d.authority().mergeEmission(a.terms, s, g, d.By)
+	a.grant = a.compileGrant()
+	s = a.mergeEmission(s, g)
 	a.anchor.markRead()
 	if s.reason == "" && m != nil {
 		w, err = a.runChangeAgain(ctx, m, s)
 		return c, w, err
 	}
-	return c, work{terms: a.terms, lastSession: s}, nil
+	return c, work{attempt: a, lastSession: s}, nil
 }
 
 // lastEmission returns what t's last run kept: its emission, held to the contract it was made

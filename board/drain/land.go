@@ -90,33 +90,6 @@ func (bw *boardWriter) retryRaces(ctx context.Context, again, act func(context.C
 	}
 }
 
-// planLost plans the result of a claim that a person or a sweep has taken back: it is
-// recorded as lost, and neither its proposal nor its handoff is published.
-func (rec recorder) planLost(r result) (*draft, Outcome) {
-	r.out.State, r.out.Reason = "", "result discarded: somebody changed the task while its session ran"
-	r.w.handed = nil
-	s, err := rec.at.findStory(r.c.op)
-	if s.Told != nil { // another run ended the op, and has the last word on it
-		c := *r.c
-		r.c, c.op, r.w.opLog = &c, "", opLog{}
-	}
-	p, out := rec.planUnpublished(r)
-	p.fail(err)
-	return p, out
-}
-
-// planUnpublished plans a result whose proposal is not published after all. It records the
-// session anew.
-func (rec recorder) planUnpublished(r result) (*draft, Outcome) {
-	r.out.Branch, r.out.Proposal, r.out.Files = "", "", 0
-	if r.w.sealed != nil {
-		r.w.opLog = r.w.asRescinded(rec.log.id, rec.log.now(), r.out.Reason)
-	}
-	p := rec.draftSessions(r.c, r.w)
-	r.out.Trace, r.proposal = p.trace(), nil
-	return rec.completeResult(p, r)
-}
-
 // releasePin returns the update that deletes the pinned base together with the result. With
 // a remote there is none, because pins are local.
 func (bw *boardWriter) releasePin(c *claim) []repo.RefUpdate {

@@ -65,7 +65,7 @@ func CommandEnv(environ []string, run string) []string {
 }
 
 // blockCode returns what ended blocked work, as odd explain knows it; "" where only words say it.
-func (w work) blockCode() string { return string(cmp.Or(w.op.Reason, w.cut)) }
+func (w work) blockCode() string { return string(cmp.Or(w.log.Op().Reason, w.cut)) }
 
 // notes are what a run leaves to tell besides its results. Each is told at once too.
 type notes struct {

@@ -257,21 +257,22 @@ func TestPlanResult(t *testing.T) {
 			}
 			p.write(plan, "tasks/tide.md", "ledger/")
 			d.log.files = plan.own
-			r := result{c: c, w: work{lastSession: lastSession{ran: true, spent: 40_000}}}
-			r.sessions = d.recorder().draftSessions(r.c, r.w)
+			r := result{c: c, done: []work{{lastSession: lastSession{ran: true, spent: 40_000}}}}
+			r.sessions = d.recorder().draftSessions(r.c, r.done...)
 			at.amid(p)
 			moment = begin.Add(at.after)
 			d.at = p.run(runA, moment).at
 			r.out = Outcome{Task: "tide", State: board.Review, Branch: "odd/review/tide.1", Proposal: "1111111111111111111111111111111111111111", Cost: 40_000}
-			r.proposal = []repo.RefUpdate{{Name: "refs/heads/odd/review/tide.1", New: r.out.Proposal}}
+			r.ref = repo.RefUpdate{Name: "refs/heads/odd/review/tide.1", New: r.out.Proposal}
 			r.artifacts = repo.RefUpdate{Name: "refs/odd/run/" + runA, New: "2222222222222222222222222222222222222222"}
-			result, out := d.recorder().planResult(t.Context(), r, nil)
+			result, end := d.recorder().planResult(t.Context(), r, nil)
+			out := end.out
 			if result.err != nil {
 				t.Fatal(result.err)
 			}
 			again, same := d.recorder().planResult(t.Context(), r, nil)
-			if again.err != nil || !reflect.DeepEqual(out, same) || !maps.EqualFunc(result.all(p.root), again.all(p.root), bytes.Equal) || again.message != result.message {
-				t.Errorf("planned again, the result is another: %+v, %+v, %v", out, same, again.err)
+			if again.err != nil || !reflect.DeepEqual(out, same.out) || !maps.EqualFunc(result.all(p.root), again.all(p.root), bytes.Equal) || again.message != result.message {
+				t.Errorf("planned again, the result is another: %+v, %+v, %v", out, same.out, again.err)
 			}
 			if proposed := out.Branch != ""; proposed != (at.verdict == "review") || string(out.State) != at.verdict && at.verdict != "lost" {
 				t.Errorf("the plan says %+v", out)

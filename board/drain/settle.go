@@ -57,18 +57,6 @@ func (d *drain) settle(ctx context.Context, c *claim, done ...work) error {
 	return cmp.Or(d.save(ctx, c, done), stopped)
 }
 
-func (d *drain) save(ctx context.Context, c *claim, done []work) error {
-	for i, w := range done {
-		var stop error
-		done[i], stop = w.heedEmergency(c.task.ID)
-		d.stop = cmp.Or(stop, d.stop)
-	}
-	if isOffBoard(c.task) {
-		return d.saveSessions(ctx, c, done)
-	}
-	return d.saveResult(ctx, c, done[0])
-}
-
 // unwritten is the reason why a result can never be written, however often it is tried.
 type unwritten struct{ error }
 
@@ -81,106 +69,207 @@ func isUnwritable(err error) bool {
 	return errors.As(err, new(unwritten)) && !repo.Faulty(err) && !errors.Is(err, repo.ErrBusy) && !errors.Is(err, repo.ErrMoved) && !errors.Is(err, context.Canceled)
 }
 
-// result is what the result of a task is planned from. A plan leaves it as it is.
+// result is what the result of a claim is planned from. A plan leaves it as it is.
 type result struct {
+	proposal
 	c         *claim
-	w         work
-	sessions  *draft           // that records them
-	proposal  []repo.RefUpdate // of its review branch; none where nothing is proposed
-	artifacts repo.RefUpdate   // of what the run keeps
-	out       Outcome          // unless something comes between
+	done      []work         // one a session; a task has one
+	artifacts repo.RefUpdate // of what the run keeps
+	out       Outcome        // unless something comes between; without a task it has the cost alone
+	hindrance                // of a change that was to land with it and waits after all
 }
 
-func (d *drain) saveResult(ctx context.Context, c *claim, w work) error {
+func (d *drain) save(ctx context.Context, c *claim, done []work) error {
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
-	w, err := d.recorder().dropConverted(ctx, c, w)
+	for i, w := range done {
+		var stop error
+		done[i], stop = w.heedEmergency(c.task.ID)
+		d.stop = cmp.Or(stop, d.stop)
+	}
+	r, err := d.recorder().beginResult(ctx, c, done)
 	if err != nil {
 		return err
 	}
-	r, err := d.recorder().beginResult(ctx, c, w)
-	if err != nil {
-		return unwritten{err}
-	}
-	d.keepSession(ArtifactDir(c.task), r.w, agent.Lent(d.at.cfg, d.Environ))
-	if err := r.w.change.keepFiles(ctx); err != nil {
-		return unwritten{err}
+	for i, w := range r.done {
+		dir := ArtifactDir(c.task)
+		if isOffBoard(c.task) {
+			dir = fmt.Sprintf("session.%d", i+1)
+		}
+		d.keepSession(dir, w, agent.Lent(d.at.cfg, d.Environ))
+		if err := w.change.keepFiles(ctx); err != nil {
+			return unwritten{err}
+		}
 	}
 	if r.artifacts, err = d.artifacts.storeTree(ctx, &d.boardWriter); err != nil {
 		return err
 	}
-	var p *draft
-	var out Outcome
-	err = d.landResult(ctx, c, func(barred error) *draft {
-		p, out = d.recorder().planResult(ctx, r, barred)
+	var end result
+	err = d.landResult(ctx, c, func(barred error) (p *draft) {
+		p, end = d.recorder().planResult(ctx, r, barred)
 		return p
 	})
 	if err != nil {
 		return err
 	}
-	if p.held != "" {
-		d.say(p.held)
+	if isOffBoard(c.task) {
+		for _, w := range end.done {
+			d.report.Said = append(d.report.Said, *d.at.spokenBy(w))
+		}
+		return nil
 	}
-	d.report.Tasks = append(d.report.Tasks, out)
-	d.say(fmt.Sprintf("%s: %s", c.task.ID, joinDetail(string(out.State), cmp.Or(out.Reason, out.describeLanding()))))
+	if end.held != "" {
+		d.say(end.hindrance.describe(c.task.ID))
+	}
+	d.report.Tasks = append(d.report.Tasks, end.out)
+	d.say(fmt.Sprintf("%s: %s", c.task.ID, joinDetail(string(end.out.State), cmp.Or(end.out.Reason, end.out.describeLanding()))))
 	return nil
 }
 
-// beginResult drafts the records of a claim's sessions, unless the step apply of a change has done so
-// already, and makes the proposal. An op that may no longer wait for a person is ended.
-func (rec recorder) beginResult(ctx context.Context, c *claim, w work) (r result, err error) {
-	r = result{c: c, w: w}
-	switch {
-	case w.sealed != nil && (w.reason == "" || !w.isProposed()):
-		r.sessions = w.sealed.draft
-	case w.sealed != nil:
-		r.w.opLog = w.asRescinded(rec.log.id, rec.log.now(), w.reason)
-		fallthrough
-	default:
-		r.sessions = rec.draftSessions(c, r.w)
+// beginResult drafts the records of a task's session, unless the step apply of a change has done so
+// already, and makes the proposal. Sessions without a task propose nothing. After a failed verify the
+// branch is still made, because the ledger records it; the outcome does not name it, so nobody
+// reviews it.
+func (rec recorder) beginResult(ctx context.Context, c *claim, done []work) (r result, err error) {
+	r = result{c: c, done: slices.Clone(done)}
+	for _, w := range done {
+		r.out.Cost += w.cost()
 	}
-	r.out = Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost(), Effects: countEffects(w.items), Notes: openNotes(w.emission.Notes), Trace: r.sessions.trace()}
-	return r, rec.addProposal(ctx, &r)
+	if isOffBoard(c.task) {
+		return r, nil
+	}
+	w := &r.done[0]
+	if *w, err = rec.dropConverted(ctx, c, *w); err != nil {
+		return r, err
+	}
+	if w.reason != "" && w.log.Proposed() { // it may no longer wait for a person
+		w.log = w.log.Rescind(rec.log.id, rec.log.now(), w.reason)
+	}
+	switch _, behind := w.log.Split(); {
+	case len(behind) > 0:
+		r.proposal = *w.proposal
+	case w.reason != "":
+		r.sessions = rec.draftSessions(c, *w)
+	default:
+		if r.proposal, err = rec.propose(ctx, c, *w); err != nil {
+			return r, unwritten{err}
+		}
+	}
+	r.out = Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: r.out.Cost, Effects: countEffects(w.items), Notes: openNotes(w.emission.Notes), Trace: r.sessions.trace()}
+	if w.reason == "" {
+		r.out.State, r.out.Branch, r.out.Proposal = board.Review, strings.TrimPrefix(r.ref.Name, "refs/heads/"), r.ref.New
+		if w.change != nil {
+			r.out.Files = len(w.change.candidate.Files)
+		}
+	}
+	return r, nil
 }
 
-// planResult plans the result commit on the board as it is now, and says what becomes of the task with
-// it. barred is why the target did not take the change that was to land with it, nil where that was not tried.
-func (rec recorder) planResult(ctx context.Context, r result, barred error) (*draft, Outcome) {
-	now, ok := board.Find(rec.at.tasks(), r.c.task.ID)
-	if !ok || now.Blob != r.c.task.Blob {
-		return rec.planLost(r)
-	}
-	if now.Path != r.c.task.Path { // a person moved it meanwhile
-		c := *r.c
-		r.c, c.task.Path = &c, now.Path
-	}
+// planResult plans the result commit of a claim on the board as it is now, and returns the result as it is
+// with it. barred is why the target did not take the change that was to land with it, nil where that was not tried.
+func (rec recorder) planResult(ctx context.Context, r result, barred error) (*draft, result) {
+	r, err := rec.recheck(r)
 	p := r.sessions.clone()
-	late := rec.describeDelay(p, r.c)
-	why := cmp.Or(rec.authority().whyLapsed(r.c, r.w.anchor), late)
-	switch {
-	case why != "" && r.c.publishes(r.w):
-		r.w.lastSession = r.w.asVoid(why)
-		r.out.State, r.out.Reason, r.out.Effects = board.Blocked, why, nil
-		return rec.planUnpublished(r)
-	case late != "" && !r.c.isRefresh():
-		return rec.planUnpublished(r)
-	case r.w.isLanding():
+	p.fail(err)
+	if r.done[0].log.Lands() {
 		rec.addLanding(ctx, p, &r, barred)
 	}
-	return rec.completeResult(p, r)
+	if r.ref.Name != "" {
+		p.refs = append(p.refs, r.ref)
+	}
+	p.refs = append(p.refs, r.artifacts)
+	c, of := r.c, traced{task: r.c.task.ID, lease: r.c.leaseID, trace: r.out.Trace}
+	var e ending
+	if isOffBoard(c.task) {
+		e, of.task = rec.endSessions(r.done), ""
+	} else {
+		e = rec.endTask(p, &r)
+	}
+	e.data.Artifacts = string(r.artifacts.New)
+	rec.recordOutcome(p, c, r.out.Cost, r.out.Trace, e.data)
+	rec.recordOpBehind(p, r.done[0])
+	p.message = rec.log.message(e.subject, e.body, of)
+	p.tellJournal("O", "", e.title, e.content)
+	if !c.isRefresh() { // else the run before has the words of the session
+		for _, w := range r.done {
+			rec.addRemarks(p, c, w)
+		}
+		rec.addAppeals(p, c, r.done...)
+	}
+	rec.addHandoffs(p, r.done...)
+	rec.overrideEnds(p, c.override, e.title+", "+e.content)
+	return p, r
+}
+
+// ending is how a result is told.
+type ending struct {
+	data           event.OutcomeData
+	subject, body  string // of the commit
+	title, content string // of the journal's entry
+}
+
+// recheck is r on the board as it is now. What was made under a claim, a lease or a permit that has
+// ended meanwhile is not published: the sessions are recorded anew, without it.
+func (rec recorder) recheck(r result) (result, error) {
+	r.done = slices.Clone(r.done)
+	lost, err := rec.whyLost(&r)
+	now, late, onBoard := rec.authority(), rec.describeDelay(r), !isOffBoard(r.c.task)
+	anew := !onBoard || lost != "" || late != "" && !r.c.isRefresh()
+	for i, w := range r.done {
+		why := cmp.Or(lost, now.whyRevoked(r.c))
+		if onBoard || w.handed != nil {
+			why = cmp.Or(why, w.anchor.whyLapsed(rec.at))
+		}
+		switch why = cmp.Or(why, late); {
+		case onBoard && lost != "": // what it came to stays as it is
+			r.out.State, r.out.Reason, r.done[i].handed = "", lost, nil
+		case why != "" && r.c.publishes(w):
+			anew, r.done[i].lastSession = true, w.asVoid(why)
+			r.out.State, r.out.Reason, r.out.Effects = board.Blocked, why, nil
+		}
+	}
+	if anew {
+		r.out.Branch, r.out.Proposal, r.out.Files = "", "", 0
+		r.done[0].log = r.done[0].log.Rescind(rec.log.id, rec.log.now(), r.out.Reason)
+		r.proposal = proposal{sessions: rec.draftSessions(r.c, r.done...)}
+		r.out.Trace = r.sessions.trace()
+	}
+	return r, err
+}
+
+// whyLost says why the claim is no longer this run's, "" while it is: somebody changed the task, or a sweep
+// took the claim back. Another clone may have done so while this computer slept.
+func (rec recorder) whyLost(r *result) (why string, err error) {
+	if isOffBoard(r.c.task) {
+		if !slices.ContainsFunc(rec.at.spend.Open, func(e event.Record) bool { return e.Run == rec.log.id }) {
+			why = "another drain ended this session's claim before its result was saved; run it again"
+		}
+		return why, nil
+	}
+	c := *r.c
+	r.c = &c
+	now, ok := board.Find(rec.at.tasks(), c.task.ID)
+	if ok && now.Blob == c.task.Blob {
+		c.task.Path = now.Path // a person may have moved it meanwhile
+		return "", nil
+	}
+	s, err := rec.at.findStory(c.op)
+	if s.Told != nil { // another run ended the op, and has the last word on it
+		c.op, r.done[0].log = "", nil
+	}
+	return "result discarded: somebody changed the task while its session ran", err
 }
 
 // stillness is how old a record may be when it is committed. odd check accepts records up to
 // an hour older than their commit.
 const stillness = 45 * time.Minute
 
-// describeDelay says how long the records of p have waited for their commit, "" if that is
-// less than stillness. The usual reason is a computer that slept.
-func (rec recorder) describeDelay(p *draft, c *claim) string {
-	still := rec.log.now().Sub(p.began)
-	if p.began.IsZero() || still < stillness {
+// describeDelay says how long the records of a task's session have waited for their commit, "" if that
+// is less than stillness. The usual reason is a computer that slept.
+func (rec recorder) describeDelay(r result) string {
+	if r.sessions == nil || r.sessions.began.IsZero() || rec.log.now().Sub(r.sessions.began) < stillness {
 		return ""
 	}
-	return fmt.Sprintf("the computer slept for %s before the result was saved%s", still.Round(time.Second), c.tryAgain())
+	return fmt.Sprintf("the computer slept for %s before the result was saved%s", rec.log.now().Sub(r.sessions.began).Round(time.Second), r.c.tryAgain())
 }
 
 func countEffects(items []reconcile.Item) map[reconcile.Effect]int {
@@ -221,7 +310,7 @@ func (rec recorder) recordWork(p *draft, c *claim, w work) {
 	if len(w.items) > 0 {
 		p.record(event.Record{Kind: event.Reconcile, Task: string(c.task.ID), Data: rec.reconcileData(w.items)})
 	}
-	rec.tellOp(p, c, w)
+	rec.recordOp(p, c, w)
 }
 
 func (rec recorder) reconcileData(items []reconcile.Item) event.ReconcileData {
@@ -242,84 +331,6 @@ func isKeptOut(e reconcile.Effect) bool {
 	return !e.Lands() && e != reconcile.Unchanged
 }
 
-// addProposal adds the ref of the task's proposal, and names it in the outcome. A change's commit was made
-// by apply. After a failed verify the branch is still made, because the ledger records it; the outcome does
-// not name it, so nobody reviews it.
-func (rec recorder) addProposal(ctx context.Context, r *result) (err error) {
-	w := r.w
-	var u repo.RefUpdate
-	switch {
-	case w.sealed != nil:
-		u = w.sealed.effect
-	case w.reason != "":
-		return nil
-	default:
-		if u, err = rec.makeProposal(ctx, r.c, w, r.out.Trace); err != nil {
-			return err
-		}
-	}
-	if r.proposal = []repo.RefUpdate{u}; w.reason == "" {
-		r.out.State, r.out.Branch, r.out.Proposal = board.Review, strings.TrimPrefix(u.Name, "refs/heads/"), u.New
-		if w.change != nil {
-			r.out.Files = len(w.change.candidate.Files)
-		}
-	}
-	return nil
-}
-
-func (rec recorder) makeProposal(ctx context.Context, c *claim, w work, trace string) (repo.RefUpdate, error) {
-	title := cmp.Or(c.task.Title, string(c.task.ID))
-	of := traced{task: c.task.ID, lease: c.leaseID, trace: trace}
-	var oid repo.OID
-	var err error
-	if ch := w.change; ch != nil && len(ch.files) > 0 {
-		of.op, of.tier = ch.op.ID, ch.risk.Tier
-		oid, err = rec.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, rec.agentSignature(), rec.log.message("propose: "+title, summarizeFiles(ch.candidate.Files)+listItems(w.items), of))
-	} else {
-		oid, err = rec.makeCommit(ctx, c.base, w.proposedChanges(rec.at), rec.agentSignature(), rec.log.message("propose: "+title, cmp.Or(strings.TrimRight(listItems(w.items), "\n"), "Nothing new: every atom is as it was.")+leftOut(w.emission.Notes), of))
-	}
-	if err != nil {
-		return repo.RefUpdate{}, err
-	}
-	stem := "odd/review/" + board.Slug(c.task.ID) + "."
-	n := c.task.Attempts
-	for {
-		taken, err := rec.branchExists(fmt.Sprint(stem, n))
-		if err != nil {
-			return repo.RefUpdate{}, err
-		}
-		if !taken {
-			return repo.RefUpdate{Name: fmt.Sprint("refs/heads/", stem, n), New: oid}, nil
-		}
-		n++
-	}
-}
-
-func (rec recorder) branchExists(branch string) (bool, error) {
-	for _, name := range []string{"refs/heads/" + branch, rec.line.Local(branch)} {
-		if _, err := rec.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
-			return true, err
-		}
-	}
-	return false, nil
-}
-
-// listItems returns one line for each atom that was written or kept out.
-func listItems(items []reconcile.Item) string {
-	var b strings.Builder
-	for _, it := range items {
-		if it.Effect == reconcile.Unchanged {
-			continue
-		}
-		fmt.Fprintf(&b, "%-9s %s", it.Effect, it.Path)
-		if it.Reason != "" {
-			fmt.Fprintf(&b, " (%s)", it.Reason)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
 // describeLanding names the branch that a change was merged into without approval, "" for
 // none.
 func (o Outcome) describeLanding() string {
@@ -329,45 +340,25 @@ func (o Outcome) describeLanding() string {
 	return "landed on " + o.Landed + " by itself, and waits for its approval"
 }
 
-// completeResult adds to p the rest of a task's result: the task, the outcome, the journal
-// and handoffs.
-func (rec recorder) completeResult(p *draft, r result) (*draft, Outcome) {
-	c, w, out := r.c, r.w, r.out
-	p.refs = append(p.refs, append(slices.Clip(r.proposal), r.artifacts)...)
+// endTask adds to p what the task becomes, and says how its result is told.
+func (rec recorder) endTask(p *draft, r *result) ending {
+	c, w, out := r.c, r.done[0], &r.out
 	if role := w.bound.Role; role != "" && role != contract.General { // whose contract promises something
 		out.Session = rec.at.spokenBy(w)
 	}
 	if out.State == board.Blocked {
 		out.Code = w.blockCode()
 	}
-	if out.State != "" {
-		b, err := rec.finishTask(c, w, out)
-		p.fail(err)
-		p.changes[rec.at.pathOf(c.task.Path)] = b
-	}
-	rec.recordOutcome(p, c, out.Cost, out.Trace, rec.outcomeData(c, w, out, r.artifacts.New))
-	rec.writeLaterRecords(p, w)
-	subject, title := fmt.Sprintf("board: %s to %s", out.Task, out.State), fmt.Sprintf("%s: %s", out.Task, out.State)
+	e := ending{data: rec.outcomeData(c, w, *out), body: out.Reason, content: resultContent(c, *out)}
 	if out.State == "" {
-		subject, title = fmt.Sprintf("board: %s was lost", out.Task), fmt.Sprintf("%s: claim lost", out.Task)
+		e.subject, e.title = fmt.Sprintf("board: %s was lost", out.Task), fmt.Sprintf("%s: claim lost", out.Task)
+		return e
 	}
-	p.message = rec.log.message(subject, out.Reason, traced{task: c.task.ID, lease: c.leaseID, trace: out.Trace})
-	rec.tellResult(p, c, title, resultContent(c, out), w)
-	return p, out
-}
-
-// tellResult adds to p the journal entries, gate proposals and handoffs of the sessions, and
-// the end of an override.
-func (rec recorder) tellResult(p *draft, c *claim, title, content string, list ...work) {
-	p.tellJournal("O", "", title, content)
-	if !c.isRefresh() { // else the run before has the words of the session
-		for _, w := range list {
-			rec.addRemarks(p, c, w)
-		}
-		rec.addAppeals(p, c, list...)
-	}
-	rec.addHandoffs(p, list...)
-	rec.overrideEnds(p, c.override, title+", "+content)
+	b, err := rec.finishTask(c, w, *out)
+	p.fail(err)
+	p.changes[rec.at.pathOf(c.task.Path)] = b
+	e.subject, e.title = fmt.Sprintf("board: %s to %s", out.Task, out.State), fmt.Sprintf("%s: %s", out.Task, out.State)
+	return e
 }
 
 func (rec recorder) finishTask(c *claim, w work, out Outcome) ([]byte, error) {
@@ -381,12 +372,12 @@ func (rec recorder) finishTask(c *claim, w work, out Outcome) ([]byte, error) {
 	return board.Finish(c.task, rec.log.id, verdict, board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
 }
 
-func (rec recorder) outcomeData(c *claim, w work, out Outcome, artifacts repo.OID) event.OutcomeData {
+func (rec recorder) outcomeData(c *claim, w work, out Outcome) event.OutcomeData {
 	verdict := string(out.State)
 	if verdict == "" {
 		verdict = "lost"
 	}
-	data := event.OutcomeData{Verdict: verdict, Artifacts: string(artifacts), Reason: out.Reason, Notes: out.Notes}
+	data := event.OutcomeData{Verdict: verdict, Reason: out.Reason, Notes: out.Notes}
 	if out.Proposal == "" {
 		return data
 	}
@@ -396,9 +387,9 @@ func (rec recorder) outcomeData(c *claim, w work, out Outcome, artifacts repo.OI
 			data.Paths = append(data.Paths, event.ProposedPath{Path: rec.at.pathOf(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
 		}
 	}
-	if w.isProposed() {
+	if w.log.Proposed() {
 		data.Paths = append(data.Paths, proposedPaths(w.change.candidate.Files)...)
-		data.Op = w.op.ID
+		data.Op = w.log.Op().ID
 	}
 	return data
 }

@@ -16,22 +16,25 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/reconcile"
+	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // work is what became of a claimed task before anything of it is committed. It is a value: a later step returns
 // a changed copy. A change of files may take several sessions.
 type work struct {
-	terms
+	attempt
 	lastSession
-	earlier earlier
-	opLog           // of its change; empty where the task asks for no change of files
-	change  *change // that ended with it, and is only read from then on; nil likewise
+	earlier  earlier
+	log      pipeline.Log // of its change; empty where the task asks for no change of files
+	proposal *proposal    // of its change, once apply made it
+	change   *change      // that ended with it, and is only read from then on; nil where log is empty
 }
 
 // earlier is what the sessions of a work before its last one came to.
@@ -64,13 +67,17 @@ type lastSession struct {
 	fault    error             // of the disk: there is no result, and the claim is swept
 }
 
-// attempt is one session, or the sessions of one change, at work on what a claim holds. It does
-// not change.
+// attempt is one session, or the sessions of one change, at work on what a claim holds, and what
+// they are held to. It does not change.
 type attempt struct {
-	terms
-	d      *drain
-	c      *claim
-	member int // which of the claim's sessions, from 1; 0 for its only one
+	d        *drain
+	c        *claim
+	member   int // which of the claim's sessions, from 1; 0 for its only one
+	persona  persona.Persona
+	bound    bound
+	anchor   *handshake // nil where nothing binds it
+	grant    policy.Grant
+	declines []board.Decline // of people, for this task
 }
 
 // input is what one session of an attempt begins with.
@@ -105,11 +112,10 @@ func (s lastSession) asVoid(why string) lastSession {
 // cost is what all sessions of the work cost.
 func (w work) cost() budget.MicroUSD { return w.earlier.paid + w.spent }
 
-// newAttempt settles the terms of an attempt at what c holds, and makes what its first session
-// begins with.
+// newAttempt binds an attempt at what c holds, and makes what its first session begins with.
 func newAttempt(ctx context.Context, d *drain, c *claim, member int) (a attempt, in input, err error) {
 	a = attempt{d: d, c: c, member: member}
-	if a.terms, err = a.compileTerms(ctx); err != nil {
+	if err = a.bind(ctx); err != nil {
 		return a, in, err
 	}
 	if in.req, err = a.newRequest(); err != nil {
@@ -129,14 +135,14 @@ func (d *drain) runSession(ctx context.Context, c *claim, member int) (w work) {
 	defer func() { w.anchor.releasePermit(releaseReason(w.lastSession)) }()
 	a, in, err := newAttempt(ctx, d, c, member)
 	if err != nil {
-		return work{terms: a.terms, lastSession: lastSession{}.asBlocked("%v", err)}
+		return work{attempt: a, lastSession: lastSession{}.asBlocked("%v", err)}
 	}
 	if d.at.changesFiles(c.task) {
 		w = runChange(ctx, &change{asking: asking{attempt: a, input: in}})
 	} else {
-		w = work{terms: a.terms, lastSession: a.judgeEmission(a.runSubstrate(ctx, in), in.req.Graph)}
+		w = work{attempt: a, lastSession: a.judgeEmission(a.runSubstrate(ctx, in), in.req.Graph)}
 	}
-	if w.reason == "" && !w.isProposed() {
+	if w.reason == "" && !w.log.Proposed() {
 		w.lastSession = a.encodeHandoff(w)
 		w.lastSession = w.requireResult(c.task)
 	}
@@ -154,8 +160,8 @@ func (w work) requireResult(t board.Task) lastSession {
 	why := "the agent proposed no atom and no change"
 	way := "if that is right, delete the task's file, otherwise change the task and run odd task ready " + string(t.ID)
 	switch {
-	case w.op.Reason == pipeline.Noop:
-		why = cmp.Or(w.op.Last().Note, why)
+	case w.log.Op().Reason == pipeline.Noop:
+		why = cmp.Or(w.log.Op().Last().Note, why)
 	case countEffects(w.items)[reconcile.Declined] > 0:
 		why = fmt.Sprintf("nothing is new, and %d declined before while their sources said the same", countEffects(w.items)[reconcile.Declined])
 	case len(w.items) > 0:
@@ -333,7 +339,7 @@ func (a attempt) runSubstrate(ctx context.Context, in input) lastSession {
 	if u := s.emission.Usage; u.CostKnown {
 		s.spent = budget.MicroUSD(u.Cost)
 	}
-	s.failed, s.relayed = a.d.recorder().failedLegs(a.c, work{terms: a.terms, lastSession: s}, sub.parts)
+	s.failed, s.relayed = a.d.recorder().failedLegs(a.c, work{attempt: a, lastSession: s}, sub.parts)
 	s.leg = sub.parts[len(sub.parts)-1]
 	return a.readOutcome(ctx, s, in.changes)
 }

@@ -127,9 +127,6 @@ func TestEndWaitExpire(t *testing.T) {
 	if _, err := End(end, "run-3", dawn, Merged, ""); err == nil || !strings.Contains(err.Error(), "nothing follows an ending") {
 		t.Errorf("a second ending: %v", err)
 	}
-	if _, err := Wait(end, "run-3", dawn, Limits{}, HeldMoved, ""); err == nil {
-		t.Error("waits after its ending")
-	}
 	s.add(end.Record())
 	story, _ := s.story(t)
 	if d := cmp.Diff(long+" waiting expired (review_expired)", taken(story)); d != "" {

@@ -13,6 +13,27 @@
 // one ending. Only where configuration lets a low tier land by itself, verify moves a
 // second ref, the target, and completes.
 //
+// # Records
+//
+// An op is told in the ledgers of runs, a record for each transition, numbered within the op. While a
+// run works on it, its records are a Log in memory. They reach git with the result of its task:
+//
+//	claim commit      claim, which announces the op's id       board/drain
+//	  in memory       1 classify … n approve                   Run: every try, check and repair
+//	proposal commit   its message has the trace of 1 … n       board/drain, in apply
+//	result commit     1 … n, outcome, n+1 verify, n+2          board/drain, with the review branch
+//	                  n+2 is waiting, or complete: landed
+//	  later           the ending of an op that waited:
+//	                  merged, rejected, cancelled_by_person    a person's commit, in a file of the op's own
+//	                  superseded                               the run that judged it again
+//	                  review_expired                           the drain that looks next
+//
+// An op that ends before it is proposed has all its records before the outcome. One that was to wait,
+// and whose task or lease is gone when the result lands, is told as abandoned in apply (Log.Rescind);
+// one that was to land and cannot, as waiting (Log.Wait). If its run dies, or ends before the op has
+// begun, whoever closes the claim tells that it began and was abandoned (Unbegun): of every op that a
+// claim announced, history says once how it ended. ReadOps reads all of that back.
+//
 // # Promises
 //
 //  1. An op that was recorded ends in exactly one record, whatever a phase does

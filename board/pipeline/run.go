@@ -169,13 +169,6 @@ func Abandon(s Story, by string, now time.Time, why string) (o Op, ok bool, err 
 	return o, err == nil, err
 }
 
-// Wait is the op as it waits for a person, from verify; by is the run that says
-// so, h why it did not land by itself.
-func Wait(o Op, by string, now time.Time, l Limits, h Held, note string) (Op, error) {
-	now = o.clampTime(now)
-	return o.Advance(Step{To: Waiting, By: by, At: now, Until: l.phaseDeadline(Waiting, now, now), Set: map[string]string{FactHeld: string(h)}, Note: noteText(note)})
-}
-
 // End is the op with its ending, the one that the reason has where the op is: for
 // a person's merge Merged, for a person's no Rejected or CancelledByPerson. by is
 // the run that says so; of a person, who has none, the op's own id. The error says
