@@ -99,7 +99,7 @@ func (b Bench) runCheck(ctx context.Context, c pipeline.Check, as exec.Command) 
 	b.Say("checking: " + c.Name)
 	as.Argv, as.Dir = c.Argv, c.Dir
 	r := agent.Run(ctx, as)
-	return pipeline.Ran{Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String()}
+	return pipeline.Ran{Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Sandbox: r.Held.String()}
 }
 
 // ExamineAgainst is Examine. What the checks of a commit that passes them measure may not be worse

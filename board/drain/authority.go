@@ -56,7 +56,7 @@ func (a authority) checkLease() (lease string, err error) {
 	return lease, nil
 }
 
-// leaseRefusals is checkStanding with all that it refuses, the first first; some are nil.
+// leaseRefusals is checkLease with all that it refuses, the first first; some are nil.
 func (a authority) leaseRefusals() (lease string, no []error) {
 	s, err := a.readGovernance()
 	switch {
@@ -66,15 +66,14 @@ func (a authority) leaseRefusals() (lease string, no []error) {
 		return "", []error{refuseInEmergency(s.Facts.OpenEmergency)}
 	}
 	v := s.Verdict("")
-	return s.File.Lease.ID, []error{refuseInvalidLease(v), refuseInEmergency(s.Facts.OpenEmergency), refuseUncommitted(!a.committed && v.Code != "head_not_committed")}
-}
-
-// refuseInvalidLease returns a verdict as a refusal, nil for a valid lease.
-func refuseInvalidLease(v gate.Verdict) error {
-	if v.Valid {
-		return nil
+	if !v.Valid {
+		no = append(no, refuse("lease-"+strings.ReplaceAll(v.Code, "_", "-"), "%s; %s", v.Text, v.Way))
 	}
-	return refuse("lease-"+strings.ReplaceAll(v.Code, "_", "-"), "%s; %s", v.Text, v.Way)
+	no = append(no, refuseInEmergency(s.Facts.OpenEmergency))
+	if !a.committed && v.Code != "head_not_committed" {
+		no = append(no, refuse("lease-head-not-committed", "files under governance/ are edited but not committed; restore them with git restore, or commit them at a gate"))
+	}
+	return s.File.Lease.ID, no
 }
 
 // refuseInEmergency refuses while the emergency proposal id is open; "" is none.
@@ -95,7 +94,7 @@ func (a authority) checkCharter(t board.Task, role contract.Role) []error {
 	}
 	s, err := a.readGovernance()
 	if err != nil || !s.Facts.Present || s.Facts.Unreadable != nil {
-		return nil // checkStanding reports it; there is no lease to compare with
+		return nil // checkLease reports it; there is no lease to compare with
 	}
 	var no []error
 	l := overview.ScopeByID(a.graph, s.File.Lease)
@@ -216,14 +215,6 @@ func (a authority) whyRevoked(c *claim) string {
 	}
 	word := strings.ReplaceAll(strings.TrimPrefix(v.Code, "time_"), "_", " ")
 	return fmt.Sprintf("lease %s: %s; %s", word, v.Text, v.Way)
-}
-
-// refuseUncommitted refuses where the governance in the work tree differs from the committed one.
-func refuseUncommitted(differs bool) error {
-	if !differs {
-		return nil
-	}
-	return refuse("lease-head-not-committed", "files under governance/ are edited but not committed; restore them with git restore, or commit them at a gate")
 }
 
 // checkEligible refuses t if its state, an unfinished merge of its file, or another file

@@ -103,7 +103,7 @@ func runChange(ctx context.Context, ch *change) work {
 		id, err = newOpID(d.Now(), d.Random)
 	}
 	if err == nil {
-		op, err = pipeline.Begin(id, string(c.task.ID), d.Run, d.Now(), l, map[string]string{pipeline.FactBase: string(c.base), pipeline.FactSignal: signalOf(c.task)})
+		op, err = pipeline.Begin(id, string(c.task.ID), d.Run, d.Now(), l, map[string]string{pipeline.FactBase: string(c.base), pipeline.FactSignal: cmp.Or(c.task.Signal, cleanText(c.task.Atom.Generated.By), "the board")})
 	}
 	if err == nil {
 		var done func()
@@ -152,13 +152,6 @@ func describeStop(ctx context.Context, t board.Task) string {
 		why = cause.Error()
 	}
 	return fmt.Sprintf("%s; run odd task ready %s to try again", why, t.ID)
-}
-
-func signalOf(t board.Task) string {
-	if t.Signal != "" {
-		return t.Signal
-	}
-	return cmp.Or(cleanText(t.Atom.Generated.By), "the board")
 }
 
 func newOpID(now time.Time, random func([]byte) error) (string, error) {

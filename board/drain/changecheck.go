@@ -56,10 +56,10 @@ func (ch *change) describeFailure() (said, where string) {
 }
 
 func sandboxFact(r pipeline.Report) map[string]string {
-	if r.Held() == "" {
+	if r.Sandbox() == "" {
 		return nil
 	}
-	return map[string]string{pipeline.FactSandbox: r.Held()}
+	return map[string]string{pipeline.FactSandbox: r.Sandbox()}
 }
 
 func reportLine(r pipeline.Report) string { return oneLine(r.String()) }
@@ -112,7 +112,7 @@ func (a attempt) unpermittedPaths(paths, candidate []string) []string {
 // runChecks runs the checks of the candidate, and keeps their report.
 func (ch *change) runChecks(ctx context.Context) (_ pipeline.Report, err error) {
 	t := bench.Job{Commit: ch.candidate.commit, Task: ch.c.task, Cfg: ch.d.at.cfg, Files: ch.candidate.Files, Findings: append(ch.ground.Refusing(ch.candidate.gate.Findings), ch.bound.outOfScope(ch.candidate.Candidate)...), Parse: true}
-	b := ch.d.place().bench()
+	b := ch.d.computer().bench()
 	b.Say = func(s string) { ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, s)) }
 	ch.report, err = b.ExamineAgainst(ctx, ch.d.repo, t, ch.c.base)
 	ch.checked = ch.candidate.commit

@@ -65,7 +65,7 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 	next := pipeline.Generate
 	switch {
 	case ch.remade != nil: // what it is made from was read and planned before
-	case shouldExpand(ch.d.at.cfg, complexity):
+	case complexity != pipeline.Trivial && complexity != pipeline.Simple && ch.d.at.cfg.Pipeline.Expand == "auto" && canBeAsked(ch.d.at.cfg):
 		next = pipeline.Expand
 	case shouldPlan(ch.d.at.cfg, ch.c.task):
 		next = pipeline.Plan

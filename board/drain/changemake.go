@@ -264,9 +264,12 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) (map[
 		if ch.d.at.cfg.InBundle(e.Path) {
 			no = append(no, pipeline.Fault{Code: "in_bundle", At: e.Path, Text: "is in the folder of atoms, which file changes may not touch", Fix: "deliver it as an ```atom block"})
 		}
-		files = append(files, repo.FileEdit(withoutSecrets(e)))
+		if len(lint.FindSecrets([]lint.File{{Path: e.Path, Before: e.Before, After: e.After}})) > 0 {
+			e.After = secrets.Redact(e.After) // it is refused when it is judged, as it was delivered; but its object would stay
+		}
+		files = append(files, repo.FileEdit(e))
 	}
-	no = append(no, findMisplaced(ch.ground.Paths(), c.Files)...)
+	no = append(no, findTakenPaths(ch.ground.Paths(), c.Files)...)
 	converted, err := ch.findConverted(ctx, files)
 	if err != nil {
 		return nil, err
@@ -310,16 +313,6 @@ func refuseLent(l agent.Credentials, c *pipeline.Candidate) (no pipeline.Unusabl
 		}
 	}
 	return no
-}
-
-// withoutSecrets is an edit as the repository may hold it. One that brings a credential in is
-// refused when it is judged, as it was delivered; but its object would stay, and be
-// shown, so that it is written without.
-func withoutSecrets(e pipeline.Edit) pipeline.Edit {
-	if len(lint.FindSecrets([]lint.File{{Path: e.Path, Before: e.Before, After: e.After}})) > 0 {
-		e.After = secrets.Redact(e.After)
-	}
-	return e
 }
 
 func proposedPaths(files []pipeline.Edit) []event.ProposedPath {

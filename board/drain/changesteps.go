@@ -37,12 +37,6 @@ func (q *asking) nextBrief(phase pipeline.Phase) invoke.Brief {
 	return b
 }
 
-// shouldExpand reports work for which a session first says what it wants to read.
-func shouldExpand(cfg config.Config, c pipeline.Complexity) bool {
-	small := c == pipeline.Trivial || c == pipeline.Simple
-	return cfg.Pipeline.Expand == "auto" && !small && canBeAsked(cfg)
-}
-
 func shouldPlan(cfg config.Config, t board.Task) bool {
 	how := cfg.Pipeline.Plan
 	return canBeAsked(cfg) && (how == "always" || how != "off" && pipeline.NeedsPlan(t.Paths, taskBody(t)))
@@ -67,7 +61,13 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		out.Note = err.Error()
 		return out, nil
 	}
-	given, denied := want.Resolve(ch.ground.Paths(), ch.briefFiles())
+	var has []string
+	for _, f := range slices.Concat(ch.input.shown, ch.read) {
+		if f.Text != nil {
+			has = append(has, f.Path)
+		}
+	}
+	given, denied := want.Resolve(ch.ground.Paths(), has)
 	for _, name := range given {
 		ch.read = append(ch.read, readInput(ch.input.req.Files, name)...)
 	}
@@ -79,16 +79,6 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		out.Next = pipeline.Expand
 	}
 	return out, nil
-}
-
-func (q *asking) briefFiles() []string {
-	var out []string
-	for _, f := range slices.Concat(q.input.shown, q.read) {
-		if f.Text != nil {
-			out = append(out, f.Path)
-		}
-	}
-	return out
 }
 
 // askForPlan asks for a plan. One that is missing, or is none, is told, and the work

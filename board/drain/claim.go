@@ -102,14 +102,6 @@ func (d *drain) admit(t board.Task) (ch choice, err error) {
 	return ch, ch.why()
 }
 
-// explainRace tells a drain that lost every race for the board to come again later.
-func explainRace(err error) error {
-	if errors.Is(err, repo.ErrMoved) {
-		return refuseBusy("raced", "other commits came in %d times in a row while odd tried to write; run odd drain again", raceTries)
-	}
-	return err
-}
-
 // newClaim is what this run would claim now to work on t, bound to b, in so many sessions.
 func (d *drain) newClaim(t board.Task, b bound, sessions int) (*claim, error) {
 	now, lasts := d.authority(), d.at.cfg.TaskLease
@@ -152,7 +144,9 @@ func (d *drain) takeTask(p *draft, c *claim, data *event.ClaimData) {
 	p.fail(err)
 	p.changes[d.at.pathOf(c.task.Path)] = text
 	p.message = d.log.message(fmt.Sprintf("board: claim %s", c.task.ID), "", traced{task: c.task.ID, lease: c.leaseID})
-	c.task, err = parseAgain(c.task, text)
+	a, err := okf.Parse(c.task.Path, text)
+	p.fail(err)
+	c.task, err = board.Parse(&a)
 	p.fail(err)
 	data.Attempt, data.Blob = c.task.Attempts, c.task.Blob
 	if d.at.changesFiles(c.task) {
@@ -201,22 +195,14 @@ func (bw *boardWriter) target() string {
 	return ""
 }
 
-// until returns when a claim made now under a lease ends: after its own time, or when the
-// lease ends, whichever is first.
-func (a authority) until(after time.Duration, lease string) time.Time {
-	end := a.now.UTC().Add(after).Truncate(time.Second)
+// until returns when a claim made now ends: after its own time, or when its commitment lease ends,
+// whichever is first.
+func (a authority) until(lasts time.Duration, lease string) time.Time {
+	end := a.now.UTC().Add(lasts).Truncate(time.Second)
 	if s, err := a.readGovernance(); err == nil && lease != "" && s.File.Lease.ExpiresAt.Before(end) {
 		end = s.File.Lease.ExpiresAt
 	}
 	return end
-}
-
-func parseAgain(t board.Task, b []byte) (board.Task, error) {
-	a, err := okf.Parse(t.Path, b)
-	if err != nil {
-		return board.Task{}, err
-	}
-	return board.Parse(&a)
 }
 
 // baseGraph returns the atoms that a session works on and its proposal is judged by: the board's, or

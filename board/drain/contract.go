@@ -72,11 +72,12 @@ func (cs contracts) resolveContract(t board.Task) (b bound, no contract.Refusals
 			c.Handoffs = append(c.Handoffs, h.Handoff)
 		}
 	}
+	rules := cs.at.graph
 	if cs.given != nil {
-		b.handoffs, c.Handoffs = []handoff.Handoff{cs.given.Claims}, []contract.Handoff{cs.given.Claims.Handoff}
+		rules, b.handoffs, c.Handoffs = cs.given.Rules, []handoff.Handoff{cs.given.Claims}, []contract.Handoff{cs.given.Claims.Handoff}
 	}
 	c.Artifact = cs.at.artifactName(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
-	world := contract.World{Roster: cs.loadRoster(), Servers: cs.at.cfg.ServerNames(), Granted: agent.Granted(cs.at.cfg, t)}
+	world := contract.World{Roster: contract.LoadRoster(rules), Servers: cs.at.cfg.ServerNames(), Granted: agent.Granted(cs.at.cfg, t)}
 	if c.Artifact != "" || len(c.Handoffs) > 0 { // else nobody can be in its way
 		world.Busy = cs.listBusy(t)
 	}
@@ -92,14 +93,6 @@ func (cs contracts) resolveContract(t board.Task) (b bound, no contract.Refusals
 			Way: "run it in a terminal, or set --engagement agent"})
 	}
 	return b, append(no, cs.at.checkBinding(resolved)...)
-}
-
-// asError is no as an error, nil for none.
-func asError(no contract.Refusals) error {
-	if len(no) == 0 {
-		return nil
-	}
-	return no
 }
 
 // artifactOf is what the handoffs are about, "" where they do not agree.
@@ -210,19 +203,19 @@ func (cs contracts) overrideBehind(h handoff.Handoff, seen map[string]bool) stri
 	return ""
 }
 
-// handoffWorld returns what a handoff's claims are held against: the board, the proposal
+// handoffWorld returns what a handoff's claims are compared with: the board, the proposal
 // it is about, and what the same run is about to write.
 func (cs contracts) handoffWorld(made *Made, own repo.Changes, more ...string) handoff.World {
-	places := []fs.FS{cs.at.files}
+	trees := []fs.FS{cs.at.files}
 	if made != nil {
-		places = append(places, made.Files)
+		trees = append(trees, made.Files)
 	}
 	find := func(name string) (b []byte, there bool) {
 		for _, name := range []string{path.Clean(name), cs.at.pathOf(name)} {
 			if b, ok := own[name]; ok || slices.Contains(more, name) {
 				return b, true
 			}
-			for _, files := range places {
+			for _, files := range trees {
 				if _, err := fs.Stat(files, name); err == nil {
 					b, err := fs.ReadFile(files, name)
 					if err != nil {
@@ -237,7 +230,7 @@ func (cs contracts) handoffWorld(made *Made, own repo.Changes, more ...string) h
 	return HandoffWorld(cs.repo, cs.at.graph, cs.at.cfg.Root, find, cs.journalTells)
 }
 
-// HandoffWorld returns what a handoff's claims are held against: the files that find reads, nil for
+// HandoffWorld returns what a handoff's claims are compared with: the files that find reads, nil for
 // a folder, the atoms of the bundle at root, and the journal.
 func HandoffWorld(r *repo.Repo, g *okf.Graph, root string, find func(name string) (b []byte, there bool), tells func(name string, h handoff.Handoff) bool) handoff.World {
 	return handoff.World{
@@ -288,8 +281,8 @@ func JournalTells(files fs.FS, name string, h handoff.Handoff) bool {
 	})
 }
 
-// listBusy is what other sessions hold: tasks in progress, and open sessions
-// without a task. A claim whose lease has run out holds nothing.
+// listBusy is what other sessions work on: tasks in progress, and open sessions
+// without a task. A claim whose time is over keeps nothing busy.
 func (cs contracts) listBusy(own board.Task) []contract.Busy {
 	var out []contract.Busy
 	add := func(artifact string, mode contract.Mode, session string) {
@@ -304,7 +297,7 @@ func (cs contracts) listBusy(own board.Task) []contract.Busy {
 	}
 	o := recordsOf(cs.repo, cs.at)
 	for _, c := range cs.at.spend.Open {
-		if c.Task == c.Run && c.Run != cs.Run && o.isHeld(c, cs.Now()) {
+		if c.Task == c.Run && c.Run != cs.Run && o.isAlive(c, cs.Now()) {
 			claim := o.wholeClaim(c).Claim()
 			add(claim.Artifact, contract.Mode(claim.Mode), c.Run)
 		}

@@ -173,30 +173,30 @@ func (l left) report(say func(string), task string) {
 
 // clearDesks removes the scratch repositories of runs that were killed. What cannot be removed is
 // told, and is no reason not to work.
-func (pl place) clearDesks() {
-	if pl.Temp == "" {
+func (pc computer) clearDesks() {
+	if pc.Temp == "" {
 		return
 	}
-	if _, err := scratch.Sweep(pl.Temp); err != nil {
-		pl.addNote(err.Error())
+	if _, err := scratch.Sweep(pc.Temp); err != nil {
+		pc.addNote(err.Error())
 	}
 }
 
 // checkDesks refuses where an agent's program would have no scratch repository to work in, or no
 // sandbox that odd.toml demands.
-func (pl place) checkDesks(ctx context.Context) error {
-	if pl.Temp == "" {
+func (pc computer) checkDesks(ctx context.Context) error {
+	if pc.Temp == "" {
 		return nil
 	}
-	if !slices.ContainsFunc(pl.at.cfg.Usable(), func(name string) bool { return agent.KindOf(name).Program }) || pl.given {
+	if !slices.ContainsFunc(pc.at.cfg.Usable(), func(name string) bool { return agent.KindOf(name).Program }) || pc.given {
 		return nil
 	}
-	if _, err := scratch.Home(pl.repo, pl.Temp); err != nil {
+	if _, err := scratch.Home(pc.repo, pc.Temp); err != nil {
 		return refuse("no-scratch", "%v", err)
 	}
-	held, err := pl.makeCage(pl.at.cfg.Sandbox)
+	sandbox, err := pc.makeCage(pc.at.cfg.Sandbox)
 	if err != nil {
 		return err
 	}
-	return agent.Demand(ctx, held, pl.Temp, pl.at.cfg.Sandbox)
+	return agent.Demand(ctx, sandbox, pc.Temp, pc.at.cfg.Sandbox)
 }

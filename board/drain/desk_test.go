@@ -348,7 +348,7 @@ func TestClearCaches(t *testing.T) {
 		}
 		said := ""
 		d := newDrain(w.repo, Options{Host: agent.Host{Temp: c.temp, Now: w.time}, Progress: func(s string) { said += s }})
-		d.place().clearCaches()
+		d.computer().clearCaches()
 		if _, err := os.Stat(file); os.IsNotExist(err) != c.goes || strings.Contains(said, "check-cache: odd removed this cache: nothing was written to it since") != c.goes {
 			t.Errorf("%s: %v, told %q", c.name, err, said)
 		}

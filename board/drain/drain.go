@@ -38,7 +38,7 @@
 //
 // Proposal, result and the run's artifacts (refs/odd/run/RUN) move in one
 // transaction. If a drain dies, a later one frees its task: in the same clone at
-// once, in another when the claim's lease has expired. The whole reservation is
+// once, in another when the time of the claim is over. The whole reservation is
 // charged.
 //
 // # Where to read
@@ -55,17 +55,17 @@
 //   - contract, records: what a session is bound to; what the ledgers record of a run, and what is given instead of the board
 //   - grant, handshake: what a session may do; the handshake that binds it to its role
 //   - brief, related: what it is told, and the atoms that bear on its task
-//   - desk, place, toolbox, servers: its scratch repository, this computer, what it may look at, its MCP servers
+//   - desk, computer, toolbox, servers: its scratch repository, this computer, what it may look at, its MCP servers
 //   - failover: the next agent takes over where a connection fails
 //   - judge, handover, gateproposals: what it emitted is capped and merged; the handoff for the next session, and a person's
 //     override; gate proposals, of decay and of sessions
-//   - change, changesteps, changemake, changeplace, changecheck, changejudge, changeland: a change of files, from its
-//     op and its plan over candidates, their places and checks to its tier, its commit and its landing
+//   - change, changesteps, changemake, storable, changecheck, changejudge, changeland: a change of files, from its op and
+//     its plan over candidates, what git can store of them, and checks, to its tier, its commit and its landing
 //   - oprecords: the records of ops, written and read; package pipeline shows which there are
 //   - propose, settle, artifacts, notify: the proposal and the result of a claim; what a run keeps; the command that is
 //     told of it
 //   - judgeagain, changeagain: odd review --refresh judges what a run kept once more
-//   - sweep: takes back what killed drains held, ends the op that a claim announced, and reviews whose time is over
+//   - sweep: takes back the claims of killed drains, ends the op that a claim announced, and reviews whose time is over
 //   - refusal: the errors of rules, the count of refused drains, and helpers for texts
 //
 // Package overview has what the board says before anybody works: its lease, its context and
@@ -73,7 +73,7 @@
 // checks of a commit.
 //
 // boardWriter plans commits for the board and moves it. Other questions are answered by a value
-// made for them: snapshot, authority, admission, contracts and place; recorder plans the commits
+// made for them: snapshot, authority, admission, contracts and computer; recorder plans the commits
 // that record what sessions came to. One session at work on a claim is an attempt. The attempt turns an input
 // into a lastSession; each judgement makes a new lastSession of the one before. With the sessions before it, the
 // last one is a work, and the result is planned from that. These values are never written again; a snapshot fills
@@ -237,10 +237,10 @@ func (d *drain) runTasks(ctx context.Context) error {
 		ended := len(d.report.Tasks)
 		claimed, err := d.runTask(ctx, t)
 		if claimed {
-			left-- // a task that could not be claimed leaves its place to the next
+			left-- // a task that could not be claimed counts for nothing
 		}
 		for _, out := range d.report.Tasks[ended:] {
-			d.place().notify(ctx, out)
+			d.computer().notify(ctx, out)
 		}
 		if err == nil {
 			err = d.reckonMoney(ctx)
@@ -253,16 +253,16 @@ func (d *drain) runTasks(ctx context.Context) error {
 }
 
 // begin looks at the board as it is under the lock, lets decay propose, and
-// refuses what no drain may start on, before it sweeps what dead drains held.
+// refuses what no drain may start on, before it sweeps the claims of dead drains.
 func (d *drain) begin(ctx context.Context) error {
 	if err := d.readBoard(ctx); err != nil {
 		return err
 	}
-	if err := d.checkPlace(ctx); err != nil {
+	if err := d.checkComputer(ctx); err != nil {
 		return err
 	}
-	d.place().clearDesks()
-	d.place().clearCaches()
+	d.computer().clearDesks()
+	d.computer().clearCaches()
 	if err := d.retryAct(ctx, d.proposeDecay); err != nil {
 		return err
 	}
@@ -278,9 +278,9 @@ func (d *drain) begin(ctx context.Context) error {
 	return d.retryAct(ctx, d.stopOverspent)
 }
 
-// checkPlace refuses where no result could be stored, or no session could work.
-func (d *drain) checkPlace(ctx context.Context) error {
-	return cmp.Or(d.checkStorable(ctx), d.place().checkDesks(ctx))
+// checkComputer refuses where no result could be stored, or no session could work.
+func (d *drain) checkComputer(ctx context.Context) error {
+	return cmp.Or(d.checkStorable(ctx), d.computer().checkDesks(ctx))
 }
 
 // isOver reports that the drain takes no further task: somebody paused the board, an
@@ -441,7 +441,11 @@ func (d *drain) readBoard(ctx context.Context) error {
 
 // retryAct runs act, and runs it again on the board as it is then each time another commit came first.
 func (d *drain) retryAct(ctx context.Context, act func(context.Context) error) error {
-	return explainRace(d.retryRaces(ctx, d.readBoard, act))
+	err := d.retryRaces(ctx, d.readBoard, act)
+	if errors.Is(err, repo.ErrMoved) {
+		return refuseBusy("raced", "other commits came in %d times in a row while odd tried to write; run odd drain again", raceTries)
+	}
+	return err
 }
 
 // runTask claims a task and runs it. Of a task that is passed over, because a rule of history forbids its claim

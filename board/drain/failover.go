@@ -121,7 +121,7 @@ func (a attempt) newRelay(k *desk) (r *relay, why string, err error) {
 	}
 	pick := a.d.Substrate
 	if pick == nil {
-		pick = a.d.place().newSubstrate
+		pick = a.d.computer().newSubstrate
 	}
 	r = &relay{d: a.d, task: string(t.ID), desk: k}
 	for _, cfg := range a.d.at.agentChain(t) {

@@ -51,7 +51,11 @@ func (rec recorder) planDecay() (p *draft, done []gate.Proposal, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	ps, err := rec.at.readMemory(s).Decay(rec.refusalsInARow(s))
+	inARow := Refusals(rec.repo)
+	if !s.Verdict("").Valid {
+		inARow++ // this drain
+	}
+	ps, err := rec.at.readMemory(s).Decay(inARow)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// bind settles what the sessions of an attempt are held to: it compiles the persona, binds the
+// bind settles what the sessions of an attempt are bound to: it compiles the persona, binds the
 // contract, begins the handshake and compiles the grant.
 func (a *attempt) bind(ctx context.Context) (err error) {
 	d, task := a.d, a.c.task

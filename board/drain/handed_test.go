@@ -76,7 +76,7 @@ func TestNotify(t *testing.T) {
 		d := newDrain(w.repo, Options{Host: agent.Host{Run: runA, Now: w.time, Environ: []string{"PATH=/usr/bin:/bin"}}, Progress: func(string) {}})
 		d.at = &snapshot{}
 		d.at.cfg.Notify = strings.Fields(argv)
-		d.place().notify(t.Context(), Outcome{Task: "t", Reason: "at sea"})
+		d.computer().notify(t.Context(), Outcome{Task: "t", Reason: "at sea"})
 		if got := strings.Join(*d.notes.all, "\n"); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", argv, got, want)
 		}

@@ -41,12 +41,6 @@ type handshake struct {
 
 func (s *snapshot) bindsSessions() bool { return s.cfg.Anchor.Mode != string(anchor.Untracked) }
 
-// asksProof reports a mode under which the session itself proves.
-func (s *snapshot) asksProof() bool {
-	m := s.cfg.Anchor.Mode
-	return m == string(anchor.Full) || m == string(anchor.Lite)
-}
-
 // checkBinding lists what the anchor's mode has against a session under c.
 func (s *snapshot) checkBinding(c contract.Contract) contract.Refusals {
 	mode := s.cfg.Anchor.Mode
@@ -56,7 +50,7 @@ func (s *snapshot) checkBinding(c contract.Contract) contract.Refusals {
 	case !s.bindsSessions() && c.Mutates:
 		return contract.Refusals{{Code: "anchor-untracked", Message: fmt.Sprintf("a session in the role %s may write, but [anchor] mode untracked gives no write permit", c.Role),
 			Way: "set [anchor] mode = \"express\" in odd.toml"}}
-	case s.asksProof() && s.cfg.Session.Substrate == "extract":
+	case slices.Contains([]string{string(anchor.Full), string(anchor.Lite)}, mode) && s.cfg.Session.Substrate == "extract":
 		return contract.Refusals{{Code: "anchor-unanswerable", Message: "under [anchor] mode " + mode + " an agent must state its role first, and the built-in offline reader (extract) cannot",
 			Way: "set [anchor] mode = \"express\" in odd.toml, or use an agent, like [session] substrate = \"exec\""}}
 	}

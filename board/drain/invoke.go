@@ -108,10 +108,10 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	if err := d.readBoard(ctx); err != nil {
 		return err
 	}
-	if err := d.checkPlace(ctx); err != nil {
+	if err := d.checkComputer(ctx); err != nil {
 		return err
 	}
-	d.place().clearDesks()
+	d.computer().clearDesks()
 	dead, _, err := d.repo.Orphans()
 	if err != nil || len(dead) == 0 && !slices.ContainsFunc(d.at.spend.Open, func(c event.Record) bool {
 		return recordsOf(d.repo, d.at).hasExpired(c, d.at.cfg.TaskLease, d.Now())

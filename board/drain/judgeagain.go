@@ -117,7 +117,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (c *claim, w work,
 	return c, work{attempt: a, lastSession: s}, nil
 }
 
-// lastEmission returns what t's last run kept: its emission, held to the contract it was made
+// lastEmission returns what t's last run kept: its emission, bound to the contract it was made
 // under. A run of before there were contracts has an empty one.
 func (d *drain) lastEmission(t board.Task, kept fs.FS) (e session.Emission, under contract.Contract, err error) {
 	emission, err := fs.ReadFile(kept, "emission.md")

@@ -74,8 +74,8 @@ func newPurse(e budget.Envelope, s event.Spend, month, share string, all bool) P
 			in = s.ApartIn(month, func(team string) bool { return e.Share(team) != "" })
 		}
 	}
-	held := s.Reserved(counts)
-	p.Limit, p.Stop, p.Spent, p.Reserved = p.envelope.Monthly, p.envelope.Stop(), budget.MicroUSD(in-held), budget.MicroUSD(held)
+	reserved := s.Reserved(counts)
+	p.Limit, p.Stop, p.Spent, p.Reserved = p.envelope.Monthly, p.envelope.Stop(), budget.MicroUSD(in-reserved), budget.MicroUSD(reserved)
 	p.Left, p.Level = p.Stop-p.total(), p.decide(0).String()
 	return p
 }

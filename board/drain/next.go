@@ -17,11 +17,11 @@ import (
 
 // choice is what is decided about one task: to run it, or why not.
 type choice struct {
-	task  board.Task
-	ready bool    // the board says nothing against it
-	bound bound   // as far as it could be resolved
-	no    []error // all that refuses it
-	held  error   // the review of another task that it waits for, nil for none
+	task    board.Task
+	ready   bool    // the board says nothing against it
+	bound   bound   // as far as it could be resolved
+	no      []error // all that refuses it
+	overlap error   // the review of another task that it waits for, nil for none
 }
 
 // why is all that refuses the task, nil where nothing does.
@@ -31,13 +31,17 @@ func (ch choice) why() error { return joinErrors(ch.no...) }
 func (ad admission) choose(ctx context.Context, rows []*board.Row) iter.Seq[choice] {
 	named, _ := ad.at.findTask(ad.Task)
 	return func(yield func(choice) bool) {
-		for t := range ad.at.boardOrder(rows) {
+		for _, r := range board.Order(rows, ad.at.index()) {
+			t, ok := board.Find(ad.at.tasks(), r.ID)
+			if !ok {
+				continue
+			}
 			ch := choice{task: t, no: []error{errors.New("not named by --task")}}
 			if ad.Task == "" || t.ID == named.ID {
 				ch = ad.decide(t)
 			}
 			if len(ch.no) == 0 {
-				ch.held = ad.whyHeld(ctx, t)
+				ch.overlap = ad.findOverlap(ctx, t)
 			}
 			if !yield(ch) {
 				return
@@ -67,8 +71,8 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 	}
 	for ch := range ad.choose(ctx, rows) {
 		switch why := ch.why(); {
-		case ch.held != nil:
-			d.noteOnce(ch.held.Error())
+		case ch.overlap != nil:
+			d.noteOnce(ch.overlap.Error())
 		case why != nil:
 			tell(why)
 		default:
@@ -158,9 +162,9 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, cfg config.Config
 	return out
 }
 
-// whyHeld is why t waits for a review of another task, nil where it does not. A person
+// findOverlap is why t waits for a review of another task, nil where it does not. A person
 // who names one task has it run all the same.
-func (ad admission) whyHeld(ctx context.Context, t board.Task) error {
+func (ad admission) findOverlap(ctx context.Context, t board.Task) error {
 	if ad.Task != "" || !ad.at.changesFiles(t) {
 		return nil
 	}

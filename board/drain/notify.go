@@ -20,8 +20,8 @@ const notifyTime = 10 * time.Second
 // object of odd drain --json, with the run and without what its session said. A command
 // that fails is noted, and changes nothing. It also runs for a task that the person
 // interrupted.
-func (pl place) notify(ctx context.Context, out Outcome) {
-	argv := pl.at.cfg.Notify
+func (pc computer) notify(ctx context.Context, out Outcome) {
+	argv := pc.at.cfg.Notify
 	if len(argv) == 0 {
 		return
 	}
@@ -33,10 +33,10 @@ func (pl place) notify(ctx context.Context, out Outcome) {
 	b, _ := json.Marshal(struct { // texts and integers
 		Run string `json:"run"`
 		Outcome
-	}{pl.Run, out})
+	}{pc.Run, out})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTime)
 	defer cancel()
-	r := exec.Run(ctx, exec.Command{Argv: argv, Tree: cmp.Or(pl.repo.Root(), pl.repo.CommonDir()), Env: CommandEnv(pl.Environ, pl.Run), Input: append(b, '\n'), Max: 4 << 10})
+	r := exec.Run(ctx, exec.Command{Argv: argv, Tree: cmp.Or(pc.repo.Root(), pc.repo.CommonDir()), Env: CommandEnv(pc.Environ, pc.Run), Input: append(b, '\n'), Max: 4 << 10})
 	if r.Done && r.Exit == 0 {
 		return
 	}
@@ -47,7 +47,7 @@ func (pl place) notify(ctx context.Context, out Outcome) {
 	if said := oneLine(string(r.Output)); said != "" {
 		why += ": " + said
 	}
-	pl.addNote(fmt.Sprintf("%s: [drain] notify failed, and the task's result stands: %s", out.Task, why))
+	pc.addNote(fmt.Sprintf("%s: [drain] notify failed, and the task's result stands: %s", out.Task, why))
 }
 
 // CommandEnv is all that [drain] notify and the sensor custom see of the environment: what a program needs to
@@ -63,9 +63,6 @@ func CommandEnv(environ []string, run string) []string {
 	}
 	return out
 }
-
-// blockCode returns what ended blocked work, as odd explain knows it; "" where only words say it.
-func (w work) blockCode() string { return string(cmp.Or(w.log.Op().Reason, w.cut)) }
 
 // notes are what a run leaves to tell besides its results. Each is told at once too.
 type notes struct {

@@ -51,7 +51,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 		err = p.addStop(err)
 		return p, err
 	}
-	for _, check := range []func(context.Context) error{d.checkWorkTree, d.readBoard, d.checkPlace, d.checkTarget, d.checkShared, d.checkUnlocked} {
+	for _, check := range []func(context.Context) error{d.checkWorkTree, d.readBoard, d.checkComputer, d.checkTarget, d.checkShared, d.checkUnlocked} {
 		if err := p.addStop(check(ctx)); err != nil {
 			return p, err
 		}
@@ -131,8 +131,8 @@ func stopOf(err error) (Stop, bool) {
 func (ad admission) explain(ch choice) Step {
 	s := Step{Task: ch.task.ID, State: ch.task.State, Role: ch.task.Role, Contract: ch.bound.Role, Reserved: ad.now.reservation(ch.task)}
 	why := ch.no
-	if ch.held != nil {
-		why = []error{ch.held}
+	if ch.overlap != nil {
+		why = []error{ch.overlap}
 	}
 	for _, err := range why {
 		s.Reason = strings.TrimPrefix(s.Reason+"; "+err.Error(), "; ")
@@ -155,7 +155,10 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 		return contract.Contract{}, err
 	}
 	b, no := d.admission().bindUnderLease(t)
-	return b.Contract, asError(no)
+	if len(no) > 0 {
+		return b.Contract, no
+	}
+	return b.Contract, nil
 }
 
 // bindUnderLease binds the persona and adds what the lease and an open emergency have against the session.

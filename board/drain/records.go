@@ -192,13 +192,6 @@ func (l *runLog) encodeGiven(given *Given, by string) (*Given, error) {
 	return &g, nil
 }
 
-func (cs contracts) loadRoster() contract.Roster {
-	if cs.given != nil {
-		return contract.LoadRoster(cs.given.Rules)
-	}
-	return contract.LoadRoster(cs.at.graph)
-}
-
 // addGiven adds the claims of what an invocation is given to p, and returns their path, "" for none.
 func (rec recorder) addGiven(p *draft) string {
 	g := rec.given

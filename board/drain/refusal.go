@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/board/overview"
 	"github.com/odd-cli/odd/journal/refusal"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -61,16 +60,6 @@ func Refusals(r *repo.Repo) int { return r.Tally(tally) }
 
 // ForgetRefusals resets that count, after a person passed a gate.
 func ForgetRefusals(r *repo.Repo) { _ = r.SetTally(tally, 0) }
-
-// refusalsInARow returns how many drains in a row were refused. It counts this drain if the lease is not
-// valid.
-func (bw *boardWriter) refusalsInARow(s overview.SlowLoop) int {
-	n := Refusals(bw.repo)
-	if !s.Verdict("").Valid {
-		n++
-	}
-	return n
-}
 
 // joinErrors returns one error for all of list: the first fault, else all refusals with the code of the first,
 // else the first *Busy. It is nil if list has no error.

@@ -52,11 +52,11 @@ func (a attempt) startServers(ctx context.Context, r *relay, k *desk) (s *served
 	case !own:
 		return s, ""
 	}
-	held, err := a.d.place().makeCage(a.d.at.cfg.Sandbox)
+	sandbox, err := a.d.computer().makeCage(a.d.at.cfg.Sandbox)
 	if err != nil {
 		return s, err.Error()
 	}
-	o := servers.Options{Specs: specs, Environ: a.d.Environ, Run: a.d.Run, Version: a.d.By, Cage: held}
+	o := servers.Options{Specs: specs, Environ: a.d.Environ, Run: a.d.Run, Version: a.d.By, Cage: sandbox}
 	if a.hasDesk() {
 		if s.at, o.Tree, err = a.makeServerDesk(ctx, specs, k.begin); err != nil {
 			return s, err.Error()

@@ -63,7 +63,7 @@ type unwritten struct{ error }
 // Unwrap is the reason itself.
 func (u unwritten) Unwrap() error { return u.error }
 
-// isUnwritable reports an error that the result itself causes. A full disk, a held lock or
+// isUnwritable reports an error that the result itself causes. A full disk, a lock that is taken or
 // a lost race is none.
 func isUnwritable(err error) bool {
 	return errors.As(err, new(unwritten)) && !repo.Faulty(err) && !errors.Is(err, repo.ErrBusy) && !errors.Is(err, repo.ErrMoved) && !errors.Is(err, context.Canceled)
@@ -347,7 +347,7 @@ func (rec recorder) endTask(p *draft, r *result) ending {
 		out.Session = rec.at.spokenBy(w)
 	}
 	if out.State == board.Blocked {
-		out.Code = w.blockCode()
+		out.Code = string(cmp.Or(w.log.Op().Reason, w.cut))
 	}
 	e := ending{data: rec.outcomeData(c, w, *out), body: out.Reason, content: resultContent(c, *out)}
 	if out.State == "" {

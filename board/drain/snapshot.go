@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -135,16 +134,6 @@ func (s *snapshot) findTask(name string) (board.Task, error) {
 	return t, nil
 }
 
-func (s *snapshot) boardOrder(rows []*board.Row) iter.Seq[board.Task] {
-	return func(yield func(board.Task) bool) {
-		for _, r := range board.Order(rows, s.index()) {
-			if t, ok := board.Find(s.tasks(), r.ID); ok && !yield(t) {
-				return
-			}
-		}
-	}
-}
-
 // pathOf is a repository path of a path below the bundle root.
 func (s *snapshot) pathOf(name string) string { return path.Join(s.cfg.Root, name) }
 
@@ -158,7 +147,7 @@ func (bw *boardWriter) keepState() {
 	}
 }
 
-// checkClock refuses a clock that ran backwards past the ledger: leases and months would lie.
+// checkClock refuses a clock that ran backwards past the ledger: the times of claims and the months would lie.
 // Where it was the ledger's that ran ahead, a person's odd drain resume says so.
 func (bw *boardWriter) checkClock(ctx context.Context) error {
 	const skew = 5 * time.Minute

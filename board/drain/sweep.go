@@ -12,7 +12,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// sweepClaims takes back what dead drains held. A task whose lease expired, or whose run was killed
+// sweepClaims takes back the claims of dead drains. A task whose claim is too old, or whose run was killed
 // in this clone, is ready again, or blocked after too many attempts. Its reservation is
 // charged in full and its op is ended, in this run's ledger.
 func (d *drain) sweepClaims(ctx context.Context) error {
@@ -38,12 +38,13 @@ func (d *drain) sweepClaims(ctx context.Context) error {
 }
 
 // planSweep plans what sweep commits: an empty draft where there is nothing to take back. swept
-// are the tasks with the states they get and the runs that held them.
+// are the tasks with the states they get and the runs that had them.
 func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task) {
 	p = bw.newDraft()
 	for _, t := range bw.at.tasks() {
 		now := bw.log.now()
-		if slices.Contains(killed, t.ClaimedBy) && bw.at.isReserved(t) && now.Before(t.LeaseExpires) {
+		reserved := slices.ContainsFunc(bw.at.spend.Open, func(c event.Record) bool { return c.Run == t.ClaimedBy && c.Task == string(t.ID) })
+		if slices.Contains(killed, t.ClaimedBy) && reserved && now.Before(t.LeaseExpires) {
 			now = t.LeaseExpires
 		}
 		if t.State != board.InProgress || !t.Expired(now) {
@@ -74,15 +75,15 @@ func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task)
 	return p, swept
 }
 
-// hasExpired reports an open claim, made for as long as lease, whose time is over.
-func (o Records) hasExpired(c event.Record, lease time.Duration, now time.Time) bool {
-	return !now.Before(c.TS.Add(lease)) && !o.isHeld(c, now)
+// hasExpired reports an open claim, made to last so long, whose time is over.
+func (o Records) hasExpired(c event.Record, lasts time.Duration, now time.Time) bool {
+	return !now.Before(c.TS.Add(lasts)) && !o.isAlive(c, now)
 }
 
-// isHeld reports whether the claim c is alive: its task is still in progress
-// under the same run and the lease has not expired. A claim without a task,
+// isAlive reports whether the claim c is alive: its task is still in progress
+// under the same run and its time is not over. A claim without a task,
 // whose task is its run, says itself how long it holds.
-func (o Records) isHeld(c event.Record, now time.Time) bool {
+func (o Records) isAlive(c event.Record, now time.Time) bool {
 	if c.Task == c.Run {
 		until, err := time.Parse(time.RFC3339, o.wholeClaim(c).Claim().LeaseExpires)
 		return err == nil && now.Before(until)
@@ -101,11 +102,7 @@ func (o Records) wholeClaim(c event.Record) event.Record {
 	return c
 }
 
-func (s *snapshot) isReserved(t board.Task) bool {
-	return slices.ContainsFunc(s.spend.Open, func(c event.Record) bool { return c.Run == t.ClaimedBy && c.Task == string(t.ID) })
-}
-
-// Free takes back what killed drains of this clone held, as the next drain would, and
+// Free takes back the claims of killed drains of this clone, as the next drain would, and
 // tells the tasks it freed. Where none was killed it does nothing; while a drain runs, it
 // is refused.
 func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {

@@ -197,7 +197,7 @@ func TestFindMisplaced(t *testing.T) {
 		"docs/c.md": "", "new/docs/a.md": "", "docs/sub/c.md": "", "docs/a.md/c.md": `is below "docs/a.md", which is a file`,
 		"Docs/c.md": `differs from "docs" only in upper and lower case`, "docs/A.md": `differs from "docs/a.md" only in upper and lower case`, "docs/SUB/x.md": `differs from "docs/sub" only in upper and lower case`,
 	} {
-		no := findMisplaced([]string{"docs/a.md", "docs/sub/b.md"}, []pipeline.Edit{made(name), {Path: "Docs/b.md", Before: []byte("b")}, {Path: "Docs/z.md", Before: []byte("b"), After: []byte("c")}})
+		no := findTakenPaths([]string{"docs/a.md", "docs/sub/b.md"}, []pipeline.Edit{made(name), {Path: "Docs/b.md", Before: []byte("b")}, {Path: "Docs/z.md", Before: []byte("b"), After: []byte("c")}})
 		if len(no) != map[bool]int{true: 1}[want != ""] || len(no) == 1 && (no[0].Code != "path_taken" || no[0].At != name || no[0].Text != want) {
 			t.Errorf("%s: %+v; want %q", name, no, want)
 		}

@@ -68,7 +68,7 @@ type lastSession struct {
 }
 
 // attempt is one session, or the sessions of one change, at work on what a claim holds, and what
-// they are held to. It does not change.
+// they are bound to. It does not change.
 type attempt struct {
 	d        *drain
 	c        *claim
@@ -151,10 +151,10 @@ func (d *drain) runSession(ctx context.Context, c *claim, member int) (w work) {
 
 // requireResult blocks work that has nothing to review: no atom, no change, no handoff.
 func (w work) requireResult(t board.Task) lastSession {
-	held := func(it reconcile.Item) bool {
+	isNew := func(it reconcile.Item) bool {
 		return it.Effect != reconcile.Unchanged && it.Effect != reconcile.Declined
 	}
-	if isOffBoard(t) || w.reason != "" || w.handed != nil || w.emission.Deliverable != nil || slices.ContainsFunc(w.items, held) {
+	if isOffBoard(t) || w.reason != "" || w.handed != nil || w.emission.Deliverable != nil || slices.ContainsFunc(w.items, isNew) {
 		return w.lastSession
 	}
 	why := "the agent proposed no atom and no change"
@@ -312,12 +312,12 @@ func (a attempt) runSubstrate(ctx context.Context, in input) lastSession {
 	req.Extra = served.tools()
 	s.ran, s.leg.name = true, sub.currentName()
 	s.spent = max(a.c.costOfEach()-in.before.paid, 0) // until the session says what it cost
-	a.d.say(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), cmp.Or(a.c.task.Role, string(a.bound.Role))))
+	a.d.say(fmt.Sprintf("%s: %s works as %s", req.Task, cmp.Or(map[string]string{"extract": "the built-in offline reader"}[sub.currentName()], sub.currentName()), cmp.Or(a.c.task.Role, string(a.bound.Role))))
 	s.result, err = invoke.Run(ctx, invoke.Session{Contract: a.bound.Contract, Brief: s.brief, Request: req, Substrate: sub, Reply: a.d.Reply, Watch: a.d.Watch, Prove: a.anchor.newProver()})
 	s.served = served.stopServers()
 	a.anchor.markRead()
 	s.left = desk.takeLeft(ctx)
-	if why := a.d.place().checkFingerprint(req.Task, was); why != "" {
+	if why := a.d.computer().checkFingerprint(req.Task, was); why != "" {
 		s.died, s.tampered = why, true
 		s.patch = a.leftPatch(context.WithoutCancel(ctx), s.left)
 	}
@@ -342,13 +342,6 @@ func (a attempt) runSubstrate(ctx context.Context, in input) lastSession {
 	s.failed, s.relayed = a.d.recorder().failedLegs(a.c, work{attempt: a, lastSession: s}, sub.parts)
 	s.leg = sub.parts[len(sub.parts)-1]
 	return a.readOutcome(ctx, s, in.changes)
-}
-
-func agentName(substrate string) string {
-	if substrate == "extract" {
-		return "the built-in offline reader"
-	}
-	return substrate
 }
 
 // readOutcome is s as its session ended. mayChange are those that may change files.

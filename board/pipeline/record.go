@@ -235,11 +235,11 @@ type Dossier struct {
 
 // Checked is one check of the candidate, or of the commit that would land.
 type Checked struct {
-	Phase  Phase  `json:"phase"`
-	Says   string `json:"says"` // a line
-	Passed bool   `json:"passed"`
-	Held   string `json:"sandbox,omitempty"` // what the kernel held of it
-	Output string `json:"output,omitempty"`  // the end of it, capped
+	Phase   Phase  `json:"phase"`
+	Says    string `json:"says"` // a line
+	Passed  bool   `json:"passed"`
+	Sandbox string `json:"sandbox,omitempty"` // what the kernel held of it
+	Output  string `json:"output,omitempty"`  // the end of it, capped
 }
 
 // tailLines is how much of a failed check's output is shown.
@@ -276,7 +276,7 @@ func (r Report) Checked(in Phase) []Checked {
 		if len(b) > maxOutput {
 			b = append([]byte("…"), b[len(b)-maxOutput:]...)
 		}
-		out = append(out, Checked{Phase: in, Says: ran.String(), Passed: ran.Passed(), Held: ran.Held, Output: string(bytes.ToValidUTF8(b, nil))})
+		out = append(out, Checked{Phase: in, Says: ran.String(), Passed: ran.Passed(), Sandbox: ran.Sandbox, Output: string(bytes.ToValidUTF8(b, nil))})
 	}
 	for _, b := range r.Breaches {
 		out = append(out, Checked{Phase: in, Says: b})

@@ -127,13 +127,13 @@ func runsTests(argv []string) bool {
 
 // Ran is a check that was run, or was to be. The zero Ran has not passed.
 type Ran struct {
-	Check  Check
-	Done   bool   // it ended by itself, with Exit
-	Exit   int    // 0 is well
-	Fault  string // why it did not end by itself: one of the Fault words
-	Detail string // more of it, for people
-	Output []byte // both streams as they came, without secrets and cut in the middle
-	Held   string // what the kernel held of it, in a few words
+	Check   Check
+	Done    bool   // it ended by itself, with Exit
+	Exit    int    // 0 is well
+	Fault   string // why it did not end by itself: one of the Fault words
+	Detail  string // more of it, for people
+	Output  []byte // both streams as they came, without secrets and cut in the middle
+	Sandbox string // what the kernel held of it, in a few words
 }
 
 // Why a check did not end by itself.
@@ -196,12 +196,12 @@ type Report struct {
 	Done     bool     // the checks were gone through
 }
 
-// Held lists how the kernel restricted the checks, each way once; "" where none ran.
-func (r Report) Held() string {
+// Sandbox lists how the kernel restricted the checks, each way once; "" where none ran.
+func (r Report) Sandbox() string {
 	var all []string
 	for _, ran := range r.Ran {
-		if ran.Held != "" && !slices.Contains(all, ran.Held) {
-			all = append(all, ran.Held)
+		if ran.Sandbox != "" && !slices.Contains(all, ran.Sandbox) {
+			all = append(all, ran.Sandbox)
 		}
 	}
 	return strings.Join(all, "; ")

@@ -16,8 +16,8 @@ import (
 	"github.com/odd-cli/odd/persona/session/cage"
 )
 
-// place is this computer, as far as the programs of sessions and checks run on it.
-type place struct {
+// computer is this computer, as far as the programs of sessions and checks run on it.
+type computer struct {
 	Options
 	notes
 	repo  *repo.Repo
@@ -25,24 +25,26 @@ type place struct {
 	given bool // the session works on what it is given, and in no tree
 }
 
-func (d *drain) place() place { return place{d.Options, d.notes, d.repo, d.at, d.given != nil} }
+func (d *drain) computer() computer {
+	return computer{d.Options, d.notes, d.repo, d.at, d.given != nil}
+}
 
-func (pl place) bench() bench.Bench {
-	return bench.Bench{Host: pl.Host, Say: pl.say}
+func (pc computer) bench() bench.Bench {
+	return bench.Bench{Host: pc.Host, Say: pc.say}
 }
 
 // newSubstrate returns the substrate that cfg names. files are the board's; replay reads its
 // recording from them.
-func (pl place) newSubstrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
-	held, err := pl.makeCage(cfg.Sandbox)
+func (pc computer) newSubstrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
+	sandbox, err := pc.makeCage(cfg.Sandbox)
 	if err != nil {
 		return nil, err
 	}
-	return pl.Host.Substrate(cfg, files, pl.repo.Root(), held)
+	return pc.Host.Substrate(cfg, files, pc.repo.Root(), sandbox)
 }
 
-func (pl place) makeCage(s config.Sandbox) (cage.Cage, error) {
-	return agent.Hold(pl.Cage, s, pl.repo.CommonDir())
+func (pc computer) makeCage(s config.Sandbox) (cage.Cage, error) {
+	return agent.Hold(pc.Cage, s, pc.repo.CommonDir())
 }
 
 // The bounds of each cache. A Go build cache of a large project is about 1 GB and a
@@ -55,18 +57,18 @@ const (
 
 // clearCaches removes the caches that are too large or that nobody uses, where no other
 // run lives that may be using one.
-func (pl place) clearCaches() {
-	pins, err := pl.repo.Refs(pinned)
-	if pl.Temp == "" || err != nil || slices.ContainsFunc(pins, func(p repo.RefUpdate) bool { return pl.repo.RunLives(strings.TrimPrefix(p.Name, pinned)) }) {
+func (pc computer) clearCaches() {
+	pins, err := pc.repo.Refs(pinned)
+	if pc.Temp == "" || err != nil || slices.ContainsFunc(pins, func(p repo.RefUpdate) bool { return pc.repo.RunLives(strings.TrimPrefix(p.Name, pinned)) }) {
 		return
 	}
 	for _, name := range []string{agent.AgentCache, agent.CheckCache} {
-		why, err := pl.repo.ClearRoom(name, cacheMost, pl.Now().Add(-cacheUnused))
+		why, err := pc.repo.ClearRoom(name, cacheMost, pc.Now().Add(-cacheUnused))
 		switch {
 		case err != nil:
-			pl.addNote(fmt.Sprintf("%s: odd could not remove this cache: %v", name, err))
+			pc.addNote(fmt.Sprintf("%s: odd could not remove this cache: %v", name, err))
 		case why != "":
-			pl.say(fmt.Sprintf("%s: odd removed this cache: %s", name, why))
+			pc.say(fmt.Sprintf("%s: odd removed this cache: %s", name, why))
 		}
 	}
 }
@@ -77,15 +79,15 @@ func (pl place) clearCaches() {
 // Ordinary work does not change what makes git run a program or read objects from elsewhere (configuration, hooks,
 // info/). A change there voids the session: odd cannot tell who made it, and the next git command would obey it. People
 // commit, branch and push in the meantime, so moved refs are reported and no work is dropped for them.
-func (pl place) checkFingerprint(task string, was repo.Fingerprint) string {
-	now, err := pl.repo.Fingerprint()
+func (pc computer) checkFingerprint(task string, was repo.Fingerprint) string {
+	now, err := pc.repo.Fingerprint()
 	if err != nil {
 		return fmt.Sprintf("tampered-repository: the git directory can no longer be read: %v", err)
 	}
 	setup, refs := now.Since(was)
-	refs = otherChanges(refs)
-	if len(refs) > 0 {
-		pl.say(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(refs, ", ")))
+	refs = slices.DeleteFunc(refs, func(name string) bool { return strings.HasPrefix(name, "refs/remotes/") || name == "packed-refs" })
+	if len(refs) > 0 { // which odd itself had no cause to move
+		pc.say(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(refs, ", ")))
 	}
 	if len(setup) == 0 {
 		return ""
@@ -96,16 +98,6 @@ func (pl place) checkFingerprint(task string, was repo.Fingerprint) string {
 	}
 	return fmt.Sprintf("tampered-repository: %s in the git directory changed while the session ran, and not by odd; look at it before you run git again, undo what you did not do, then run %s",
 		strings.Join(setup, ", "), again)
-}
-
-// otherChanges returns the refs that odd itself has no cause to move during a session.
-func otherChanges(refs []string) (out []string) {
-	for _, name := range refs {
-		if !strings.HasPrefix(name, "refs/remotes/") && name != "packed-refs" {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // leftPatch returns what a session left on its desk where it is dropped for no fault

@@ -12,11 +12,11 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// findMisplaced lists the files that a candidate adds where the base, with these paths, has no
+// findTakenPaths lists the files that a candidate adds where the base, with these paths, has no
 // room for them: below a file, and under the name that another has where neither case nor
 // the composition of letters counts, as on a Mac. There Knowledge/terms/x.md would
 // be an atom.
-func findMisplaced(base []string, files []pipeline.Edit) (no pipeline.Unusable) {
+func findTakenPaths(base []string, files []pipeline.Edit) (no pipeline.Unusable) {
 	known, spelled := map[string]bool{}, map[string]string{} // each file and folder of the base; the same by folded paths
 	for _, p := range base {
 		for at := p; at != "." && !known[at]; at = path.Dir(at) {
