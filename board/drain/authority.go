@@ -180,17 +180,8 @@ func kindOf(t board.Task, role contract.Role) string {
 	return "implement"
 }
 
-// whyLapsed says why the claim c may not go on or come to a review: the lease it
-// was made under is no longer valid, an emergency is open, or its session's
-// permit no longer holds. What c itself has used counts as granted. "" is nothing.
-func (a authority) whyLapsed(c *claim, h *handshake) string {
-	if why := a.whyRevoked(c); why != "" {
-		return why
-	}
-	return h.whyLapsed(a.snapshot)
-}
-
-// whyRevoked is whyLapsed as far as lease and emergencies go.
+// whyRevoked says why the claim c may not go on or come to a review: the lease it was made under is no
+// longer valid, or an emergency is open. What c itself has used counts as granted. "" is nothing.
 func (a authority) whyRevoked(c *claim) string {
 	l, err := a.readGovernance()
 	if err != nil {

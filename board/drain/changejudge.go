@@ -149,7 +149,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	if why := ch.last.findEmergency(); why != "" {
 		return ch.endFor(pipeline.Abandoned, 0, "emergency: %s", why)
 	}
-	if why := d.authority().whyLapsed(c, ch.anchor); why != "" {
+	if why := cmp.Or(d.authority().whyRevoked(c), ch.anchor.whyLapsed(d.at)); why != "" {
 		return ch.endFor(pipeline.Abandoned, 0, "%s", why)
 	}
 	if ch.fault != nil {

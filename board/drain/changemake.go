@@ -135,7 +135,7 @@ func (q *asking) askSession(ctx context.Context, phase pipeline.Phase) (spent in
 // nextInput is what the next session of the op begins with.
 func (q *asking) nextInput(phase pipeline.Phase) input {
 	in := q.input
-	in.brief, in.before, in.changes = q.nextBrief(phase), q.earlier, true
+	in.brief, in.before, in.begin = q.nextBrief(phase), q.earlier, q.begin
 	in.req.Step = map[pipeline.Phase]string{pipeline.Plan: session.StepPlan, pipeline.Expand: session.StepExpand}[phase]
 	if in.req.Step == "" {
 		in.req.Try = q.works
@@ -146,7 +146,6 @@ func (q *asking) nextInput(phase pipeline.Phase) input {
 	if in.req.MaxCost > 0 {
 		in.req.MaxCost -= int64(in.before.paid)
 	}
-	in.begin = q.begin
 	return in
 }
 

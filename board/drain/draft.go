@@ -115,8 +115,8 @@ func (p *draft) appendRecord(r event.Record) {
 }
 
 // tellJournal appends an entry of odd's own to the run's journal.
-func (p *draft) tellJournal(letter, facet, title, content string) {
-	p.fail(p.addEntry(letter, facet, title, content))
+func (p *draft) tellJournal(letter, title, content string) {
+	p.fail(p.addEntry(letter, "", title, content))
 }
 
 func (p *draft) addEntry(letter, facet, title, content string) error {

@@ -105,13 +105,13 @@ func (rec recorder) addHandoffs(p *draft, list ...work) {
 		if h := w.handed; h != nil {
 			p.changes[rec.at.pathOf(h.Path)] = h.text
 			title, content := handoff.Entry(h.Handoff, rec.at.pathOf(h.Path), rec.log.now().UTC().Format(time.RFC3339))
-			p.tellJournal("H", "", title, content+listReversions(w.emission.Says))
+			p.tellJournal("H", title, content+listReversions(w.emission.Says))
 		}
 		if w.emission.Outcome == session.HandoffInsufficient {
 			rec.tellInsufficient(p, w)
 		}
 		if n := len(w.result.Verdict.Hints); n > 0 {
-			p.tellJournal("O", "", hintOf(n), w.result.Verdict.Hints[0].Message)
+			p.tellJournal("O", hintOf(n), w.result.Verdict.Hints[0].Message)
 		}
 	}
 }
@@ -137,11 +137,11 @@ func listReversions(says []deliver.Say) string {
 // and the ways out.
 func (rec recorder) tellInsufficient(p *draft, w work) {
 	if len(w.bound.handoffs) == 0 {
-		p.tellJournal("H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
+		p.tellJournal("H", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
 	}
 	for _, h := range w.bound.handoffs {
 		title, content := handoff.Insufficient(h, w.emission.Missing).Entry(rec.at.pathOf(h.Path))
-		p.tellJournal("H", "", title, content)
+		p.tellJournal("H", title, content)
 	}
 }
 
@@ -203,7 +203,7 @@ func tellOverride(p *draft, o *contract.Override, by string) *event.Override {
 	}
 	content := fmt.Sprintf("override started by %s for one session; reason: %s; risks acknowledged: %s; it ends with the session, and what it makes is tagged %s",
 		by, o.Reason, strings.Join(o.Risks, ", "), overridden)
-	p.tellJournal("D", "", "override: "+strings.Join(textsFrom(o.Modes), ", ")+" collapsed", content)
+	p.tellJournal("D", "override: "+strings.Join(textsFrom(o.Modes), ", ")+" collapsed", content)
 	return overrideData(o, by)
 }
 
@@ -216,7 +216,7 @@ func (rec recorder) overrideEnds(p *draft, o *contract.Override, how string) {
 		return
 	}
 	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, rec.person, o.Reason, strings.Join(textsFrom(o.Modes), ", "), strings.Join(o.Risks, ", "))
-	p.tellJournal("O", "", "override ended: "+strings.Join(textsFrom(o.Modes), ", "), content)
+	p.tellJournal("O", "override ended: "+strings.Join(textsFrom(o.Modes), ", "), content)
 }
 
 // overrideDied ends, in the journal of the run that sweeps, the override of a
@@ -226,7 +226,7 @@ func overrideDied(p *draft, c event.Record) {
 	if o == nil {
 		return
 	}
-	p.tellJournal("O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
+	p.tellJournal("O", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
 }
 
 // tagOverride tags what a session made under an override, or from what was.

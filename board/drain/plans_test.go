@@ -323,7 +323,7 @@ func TestPlanGoneWrong(t *testing.T) {
 		"a record of no kind":             {func(p *draft) { p.record(event.Record{}) }, (*runLog).ledgerPath},
 		"data that is another kind's":     {func(p *draft) { p.record(event.Record{Kind: event.Paused, Data: event.ClaimData{Attempt: 1}}) }, nil},
 		"an op that never began":          {func(p *draft) { p.recordOps(pipeline.Op{}) }, (*runLog).ledgerPath},
-		"an entry without a title":        {func(p *draft) { p.tellJournal("O", "", "", "x") }, (*runLog).journalPath},
+		"an entry without a title":        {func(p *draft) { p.tellJournal("O", "", "x") }, (*runLog).journalPath},
 		"a proposal for no gate there is": {func(p *draft) { p.addProposals(gate.Buffer{}, []gate.Proposal{{Gate: "moon"}}) }, (*runLog).proposalsPath},
 		"whatever a planner found":        {func(p *draft) { p.fail(errors.New("x")) }, nil},
 	} {

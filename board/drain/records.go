@@ -201,7 +201,7 @@ func (rec recorder) addGiven(p *draft) string {
 	file := rec.at.pathOf(g.Claims.Path)
 	p.changes[file] = g.text
 	title, content := handoff.Entry(g.Claims, file, rec.log.now().UTC().Format(time.RFC3339))
-	p.tellJournal("H", "", title, content)
+	p.tellJournal("H", title, content)
 	return file
 }
 

@@ -105,30 +105,28 @@ func (b *baton) guardRequest(q session.Request) session.Request {
 	if b == nil {
 		return q
 	}
-	turn, allow, desk, told := q.Turn, q.Allow, q.Desk, q.Progress
-	q.Turn = func(u session.Usage) error {
+	hold := func(act func()) {
 		b.Lock()
 		defer b.Unlock()
-		return turn(u)
+		act()
+	}
+	turn, allow, desk, told := q.Turn, q.Allow, q.Desk, q.Progress
+	q.Turn = func(u session.Usage) (err error) {
+		hold(func() { err = turn(u) })
+		return err
 	}
 	if allow != nil {
-		q.Allow = func(a policy.Action) error {
-			b.Lock()
-			defer b.Unlock()
-			return allow(a)
+		q.Allow = func(a policy.Action) (err error) {
+			hold(func() { err = allow(a) })
+			return err
 		}
 	}
 	if desk != nil {
-		q.Desk = func(ctx context.Context) (session.Desk, error) {
-			b.Lock()
-			defer b.Unlock()
-			return desk(ctx)
+		q.Desk = func(ctx context.Context) (at session.Desk, err error) {
+			hold(func() { at, err = desk(ctx) })
+			return at, err
 		}
 	}
-	q.Progress = func(s string) {
-		b.Lock()
-		defer b.Unlock()
-		told(s)
-	}
+	q.Progress = func(s string) { hold(func() { told(s) }) }
 	return q
 }

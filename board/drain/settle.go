@@ -82,9 +82,12 @@ type result struct {
 func (d *drain) save(ctx context.Context, c *claim, done []work) error {
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
 	for i, w := range done {
-		var stop error
-		done[i], stop = w.heedEmergency(c.task.ID)
-		d.stop = cmp.Or(stop, d.stop)
+		if why := w.findEmergency(); why != "" {
+			done[i].lastSession = w.asVoid("emergency: " + why)
+			d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", c.task.ID, why)
+		} else if w.tampered {
+			d.stop = refuse("tampered-repository", "%s: %s", c.task.ID, w.reason)
+		}
 	}
 	r, err := d.recorder().beginResult(ctx, c, done)
 	if err != nil {
@@ -188,7 +191,7 @@ func (rec recorder) planResult(ctx context.Context, r result, barred error) (*dr
 	rec.recordOutcome(p, c, r.out.Cost, r.out.Trace, e.data)
 	rec.recordOpBehind(p, r.done[0])
 	p.message = rec.log.message(e.subject, e.body, of)
-	p.tellJournal("O", "", e.title, e.content)
+	p.tellJournal("O", e.title, e.content)
 	if !c.isRefresh() { // else the run before has the words of the session
 		for _, w := range r.done {
 			rec.addRemarks(p, c, w)
@@ -288,7 +291,14 @@ func (rec recorder) draftSessions(c *claim, list ...work) *draft {
 		p = c.startDraft.clone()
 	}
 	for _, w := range list {
-		rec.recordWork(p, c, w)
+		for _, r := range rec.sessionRecords(c, w) {
+			p.record(r)
+		}
+		tellAnchor(p, w.anchor)
+		if len(w.items) > 0 {
+			p.record(event.Record{Kind: event.Reconcile, Task: string(c.task.ID), Data: rec.reconcileData(w.items)})
+		}
+		rec.recordOp(p, c, w)
 	}
 	return p
 }
@@ -300,17 +310,6 @@ func (rec recorder) sessionRecords(c *claim, w work) []event.Record {
 		all = append(all, rec.sessionRecord(c, w))
 	}
 	return all
-}
-
-func (rec recorder) recordWork(p *draft, c *claim, w work) {
-	for _, r := range rec.sessionRecords(c, w) {
-		p.record(r)
-	}
-	tellAnchor(p, w.anchor)
-	if len(w.items) > 0 {
-		p.record(event.Record{Kind: event.Reconcile, Task: string(c.task.ID), Data: rec.reconcileData(w.items)})
-	}
-	rec.recordOp(p, c, w)
 }
 
 func (rec recorder) reconcileData(items []reconcile.Item) event.ReconcileData {
@@ -354,22 +353,17 @@ func (rec recorder) endTask(p *draft, r *result) ending {
 		e.subject, e.title = fmt.Sprintf("board: %s was lost", out.Task), fmt.Sprintf("%s: claim lost", out.Task)
 		return e
 	}
-	b, err := rec.finishTask(c, w, *out)
+	now := board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason}
+	b, err := []byte(nil), error(nil)
+	if c.isRefresh() {
+		b, err = okf.Edit(c.task.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": now.Run, "branch": now.Branch, "commit": now.Commit}})
+	} else {
+		b, err = board.Finish(c.task, rec.log.id, map[bool]board.Verdict{true: board.ToReview, false: board.ToBlocked}[w.reason == ""], now)
+	}
 	p.fail(err)
 	p.changes[rec.at.pathOf(c.task.Path)] = b
 	e.subject, e.title = fmt.Sprintf("board: %s to %s", out.Task, out.State), fmt.Sprintf("%s: %s", out.Task, out.State)
 	return e
-}
-
-func (rec recorder) finishTask(c *claim, w work, out Outcome) ([]byte, error) {
-	if c.isRefresh() {
-		return okf.Edit(c.task.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": rec.log.id, "branch": out.Branch, "commit": string(out.Proposal)}})
-	}
-	verdict := board.ToReview
-	if w.reason != "" {
-		verdict = board.ToBlocked
-	}
-	return board.Finish(c.task, rec.log.id, verdict, board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
 }
 
 func (rec recorder) outcomeData(c *claim, w work, out Outcome) event.OutcomeData {
@@ -416,19 +410,6 @@ func resultContent(c *claim, out Outcome) string {
 		parts = append(parts, out.Reason)
 	}
 	return strings.Join(parts, "; ")
-}
-
-// heedEmergency returns why the drain ends after a session that changed the repository, or that proposed an
-// emergency, nil where it goes on. The work of an emergency comes back void.
-func (w work) heedEmergency(task okf.ID) (_ work, stop error) {
-	if w.tampered {
-		stop = refuse("tampered-repository", "%s: %s", task, w.reason)
-	}
-	if why := w.findEmergency(); why != "" {
-		w.lastSession = w.asVoid("emergency: " + why)
-		stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", task, why)
-	}
-	return w, stop
 }
 
 // sessionRecord is the last session of w as the ledger has it.

@@ -82,12 +82,11 @@ type attempt struct {
 
 // input is what one session of an attempt begins with.
 type input struct {
-	req     session.Request
-	brief   invoke.Brief
-	shown   []invoke.File   // that the brief names, some with their text
-	before  earlier         // the sessions of the same work before it
-	begin   []repo.FileEdit // what its tree has that the base has not
-	changes bool            // it may change files
+	req    session.Request
+	brief  invoke.Brief
+	shown  []invoke.File   // that the brief names, some with their text
+	before earlier         // the sessions of the same work before it
+	begin  []repo.FileEdit // what its tree has that the base has not
 }
 
 // asBlocked is s with the reason why its work is blocked, which may quote the session. If the disk
@@ -321,7 +320,8 @@ func (a attempt) runSubstrate(ctx context.Context, in input) lastSession {
 		s.died, s.tampered = why, true
 		s.patch = a.leftPatch(context.WithoutCancel(ctx), s.left)
 	}
-	if !in.changes {
+	mayChange := a.d.at.changesFiles(a.c.task)
+	if !mayChange {
 		s.left.report(a.d.say, req.Task)
 	} else if products := s.left.describeProducts(); products != "" {
 		a.d.say(req.Task + ": " + products)
@@ -341,7 +341,7 @@ func (a attempt) runSubstrate(ctx context.Context, in input) lastSession {
 	}
 	s.failed, s.relayed = a.d.recorder().failedLegs(a.c, work{attempt: a, lastSession: s}, sub.parts)
 	s.leg = sub.parts[len(sub.parts)-1]
-	return a.readOutcome(ctx, s, in.changes)
+	return a.readOutcome(ctx, s, mayChange)
 }
 
 // readOutcome is s as its session ended. mayChange are those that may change files.
