@@ -43,8 +43,8 @@ type change struct {
 	repairer *pipeline.Repairer
 
 	// Where it goes.
-	mayLand bool   // it may land by itself
-	hindrance
+	mayLand bool      // it may land by itself
+	held    hindrance // why it may not, though its tier lets it
 }
 
 // taken is a candidate as the op took it.
@@ -157,11 +157,7 @@ func describeStop(ctx context.Context, t board.Task) string {
 func newOpID(now time.Time, random func([]byte) error) (string, error) {
 	var id ulid.ULID
 	var entropy [10]byte
-	err := errors.New("there is no source of chance")
-	if random != nil {
-		err = random(entropy[:])
-	}
-	err = errors.Join(err, id.SetTime(ulid.Timestamp(now)), id.SetEntropy(entropy[:]))
+	err := errors.Join(random(entropy[:]), id.SetTime(ulid.Timestamp(now)), id.SetEntropy(entropy[:]))
 	return "op-" + id.String(), err
 }
 

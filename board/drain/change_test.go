@@ -217,7 +217,6 @@ func TestASessionThatDoesNotBeginIsNotRecorded(t *testing.T) {
 func TestRepairIsOfTheCandidateThatFailed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, paid+"[pipeline]\nvalidate = [[\"grep\", \"-q\", \"good\", \"docs/a.md\"]]\n", forDocs)
-	w.o.Temp = t.TempDir()
 	w.commit(repo.Changes{"docs/a.md": []byte("# A\n")}, "the docs")
 	n, said := 0, ""
 	w.o.Progress = func(s string) { said += s + "\n" }

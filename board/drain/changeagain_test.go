@@ -20,7 +20,6 @@ import (
 func waits(t *testing.T, toml string) *world {
 	t.Helper()
 	w := newWorld(t, paid+toml, forDocs)
-	w.o.Temp = t.TempDir()
 	w.commit(repo.Changes{"docs/a.md": []byte("# A\n\none\n\ntwo\n\nthree\n"), "docs/b.md": []byte("# B\n")}, "the docs")
 	w.answer = func(context.Context, session.Request) (session.Emission, error) {
 		e := delivers(1, "# A\n\none\n\ntwo\n\nfour\n")

@@ -48,10 +48,10 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	}
 	ch.mayLand = true
 	switch h := ch.findHindrance(ctx); {
-	case h.held != "":
+	case h.code != "":
 		ch.holdBack(h)
 	case len(ch.candidate.files) > len(ch.candidate.Files):
-		ch.holdBack(hindrance{held: pipeline.HeldAtoms})
+		ch.holdBack(hindrance{code: pipeline.HeldAtoms})
 	case ch.risk.Tier == pipeline.NotifyApply:
 		by, err := ch.showToPerson(ctx, op)
 		if err != nil || by == "" {
@@ -69,7 +69,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 // land.
 func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, err error) {
 	if ch.d.Preview == nil {
-		ch.holdBack(hindrance{held: pipeline.HeldUnseen})
+		ch.holdBack(hindrance{code: pipeline.HeldUnseen})
 		return "", nil
 	}
 	patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.candidate.commit)
@@ -86,7 +86,7 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 		ch.holdBack(hindrance{pipeline.HeldUnseen, err.Error()})
 		return "", nil
 	case by == "":
-		ch.holdBack(hindrance{held: pipeline.HeldDeclined})
+		ch.holdBack(hindrance{code: pipeline.HeldDeclined})
 	}
 	return by, nil
 }
@@ -94,18 +94,18 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 // hindrance is why a change that might have landed by itself is held back, the zero value where nothing
 // speaks against it.
 type hindrance struct {
-	held pipeline.Held
+	code pipeline.Held
 	more string // in words, "" for those of the code
 }
 
 // holdBack makes a change wait that might have landed by itself.
 func (ch *change) holdBack(h hindrance) {
-	ch.mayLand, ch.hindrance = false, h
+	ch.mayLand, ch.held = false, h
 	ch.d.say(h.describe(ch.c.task.ID))
 }
 
 func (h hindrance) describe(task okf.ID) string {
-	return fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", task, cmp.Or(h.more, pipeline.ExplainHeld(h.held)), h.held)
+	return fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", task, cmp.Or(h.more, pipeline.ExplainHeld(h.code)), h.code)
 }
 
 // landingBranch returns the branch that changes land on.
@@ -126,9 +126,9 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	switch {
 	case ch.mayLand:
 		out.Reason, out.Moved = pipeline.Landed, pipeline.Effect{Ref: "refs/heads/" + ch.d.landingBranch(), Old: string(ch.c.base), New: string(commit)}
-	case ch.held != "":
-		out.Set = map[string]string{pipeline.FactHeld: string(ch.held)}
-		out.Note = strings.TrimSuffix(ch.more+"; "+out.Note, "; ")
+	case ch.held.code != "":
+		out.Set = map[string]string{pipeline.FactHeld: string(ch.held.code)}
+		out.Note = strings.TrimSuffix(ch.held.more+"; "+out.Note, "; ")
 	}
 	return out, nil
 }
@@ -148,7 +148,7 @@ func (ch *change) findHindrance(ctx context.Context) hindrance {
 		return hindrance{pipeline.HeldMoved, fmt.Sprintf("%s got new commits: it was at %.10s and is at %.10s", ch.d.landingBranch(), ch.c.base, tip)}
 	}
 	if gate.Distrusted(state.Results(ch.d.at.tasks()), ch.c.task.Kind) {
-		return hindrance{held: pipeline.HeldKind}
+		return hindrance{code: pipeline.HeldKind}
 	}
 	signs, err := ch.d.repo.Active(ctx, "refs/heads/"+ch.d.landingBranch(), ch.candidate.Paths(), ch.d.Now().Add(-activeFor))
 	if err != nil {
@@ -169,9 +169,9 @@ func (rec recorder) addLanding(ctx context.Context, p *draft, r *result, barred 
 	if barred != nil {
 		h = hindrance{pipeline.HeldRefused, barred.Error()}
 	}
-	if h.held != "" {
-		w.log = w.log.Wait(rec.log.id, ch.opLimits(), h.held, h.more)
-		r.hindrance = h
+	if h.code != "" {
+		w.log = w.log.Wait(rec.log.id, ch.opLimits(), h.code, h.more)
+		r.held = h
 		return
 	}
 	p.lands, r.out.Landed = true, rec.landingBranch()

@@ -153,9 +153,8 @@ func (q *asking) nextInput(phase pipeline.Phase) input {
 func isLate(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
 func (q *asking) endUnmade(spent int64) (pipeline.Out, error) {
-	first := q.unusable
 	if q.sessions > 1 && q.last.died == "" {
-		q.last = q.last.asVoid(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), q.last.reason))
+		q.last = q.last.asVoid(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(q.unusable), "\n", "; "), "; "), q.last.reason))
 	}
 	s := q.last
 	ends := cmp.Or(s.cut, pipeline.StepFailed)

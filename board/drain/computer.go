@@ -59,7 +59,7 @@ const (
 // run lives that may be using one.
 func (pc computer) clearCaches() {
 	pins, err := pc.repo.Refs(pinned)
-	if pc.Temp == "" || err != nil || slices.ContainsFunc(pins, func(p repo.RefUpdate) bool { return pc.repo.RunLives(strings.TrimPrefix(p.Name, pinned)) }) {
+	if err != nil || slices.ContainsFunc(pins, func(p repo.RefUpdate) bool { return pc.repo.RunLives(strings.TrimPrefix(p.Name, pinned)) }) {
 		return
 	}
 	for _, name := range []string{agent.AgentCache, agent.CheckCache} {

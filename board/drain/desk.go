@@ -174,9 +174,6 @@ func (l left) report(say func(string), task string) {
 // clearDesks removes the scratch repositories of runs that were killed. What cannot be removed is
 // told, and is no reason not to work.
 func (pc computer) clearDesks() {
-	if pc.Temp == "" {
-		return
-	}
 	if _, err := scratch.Sweep(pc.Temp); err != nil {
 		pc.addNote(err.Error())
 	}
@@ -185,9 +182,6 @@ func (pc computer) clearDesks() {
 // checkDesks refuses where an agent's program would have no scratch repository to work in, or no
 // sandbox that odd.toml demands.
 func (pc computer) checkDesks(ctx context.Context) error {
-	if pc.Temp == "" {
-		return nil
-	}
 	if !slices.ContainsFunc(pc.at.cfg.Usable(), func(name string) bool { return agent.KindOf(name).Program }) || pc.given {
 		return nil
 	}

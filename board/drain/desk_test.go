@@ -26,7 +26,6 @@ import (
 func atDesk(t *testing.T, do func(session.Desk)) *world {
 	t.Helper()
 	w := newWorld(t, paid, "t")
-	w.o.Temp = t.TempDir()
 	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
 		d, err := r.Desk(ctx)
 		if err != nil {
@@ -122,7 +121,6 @@ func TestDiffOfADesk(t *testing.T) {
 func TestDeskStaysOverATurn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, paid, "t")
-	w.o.Temp = t.TempDir()
 	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
 		a, err := r.Desk(ctx)
 		b, again := r.Desk(ctx)
@@ -315,15 +313,13 @@ func TestClearCaches(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		temp  string
 		age   time.Duration
 		lives bool // a run that has its base pinned
 		goes  bool
 	}{
-		{"old", t.TempDir(), 31 * 24 * time.Hour, false, true},
-		{"young", t.TempDir(), 29 * 24 * time.Hour, false, false},
-		{"old, and programs have no folder", "", 31 * 24 * time.Hour, false, false},
-		{"old, and a run lives", t.TempDir(), 31 * 24 * time.Hour, true, false},
+		{"old", 31 * 24 * time.Hour, false, true},
+		{"young", 29 * 24 * time.Hour, false, false},
+		{"old, and a run lives", 31 * 24 * time.Hour, true, false},
 	} {
 		dir, err := w.repo.Room(agent.CheckCache)
 		if err != nil {
@@ -347,7 +343,7 @@ func TestClearCaches(t *testing.T) {
 			defer free()
 		}
 		said := ""
-		d := newDrain(w.repo, Options{Host: agent.Host{Temp: c.temp, Now: w.time}, Progress: func(s string) { said += s }})
+		d := newDrain(w.repo, Options{Host: agent.Host{Now: w.time}, Progress: func(s string) { said += s }})
 		d.computer().clearCaches()
 		if _, err := os.Stat(file); os.IsNotExist(err) != c.goes || strings.Contains(said, "check-cache: odd removed this cache: nothing was written to it since") != c.goes {
 			t.Errorf("%s: %v, told %q", c.name, err, said)

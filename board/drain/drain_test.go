@@ -99,7 +99,7 @@ func newWorld(t *testing.T, toml string, tasks ...string) *world {
 func worldIn(t *testing.T, r *repo.Repo) *world {
 	w := &world{t: t, repo: r, now: begin}
 	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("tide")), nil }
-	w.o = Options{Branch: "refs/heads/main", Host: agent.Host{By: "odd/test", Now: w.time}, Random: w.chance,
+	w.o = Options{Branch: "refs/heads/main", Host: agent.Host{By: "odd/test", Now: w.time, Temp: t.TempDir()}, Random: w.chance,
 		Substrate: func(config.Config, fs.FS) (session.Substrate, error) { return w, nil }}
 	return w
 }

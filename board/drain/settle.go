@@ -76,7 +76,7 @@ type result struct {
 	done      []work         // one a session; a task has one
 	artifacts repo.RefUpdate // of what the run keeps
 	out       Outcome        // unless something comes between; without a task it has the cost alone
-	hindrance                // of a change that was to land with it and waits after all
+	held      hindrance      // of a change that was to land with it and waits after all
 }
 
 func (d *drain) save(ctx context.Context, c *claim, done []work) error {
@@ -120,8 +120,8 @@ func (d *drain) save(ctx context.Context, c *claim, done []work) error {
 		}
 		return nil
 	}
-	if end.held != "" {
-		d.say(end.hindrance.describe(c.task.ID))
+	if end.held.code != "" {
+		d.say(end.held.describe(c.task.ID))
 	}
 	d.report.Tasks = append(d.report.Tasks, end.out)
 	d.say(fmt.Sprintf("%s: %s", c.task.ID, joinDetail(string(end.out.State), cmp.Or(end.out.Reason, end.out.describeLanding()))))
@@ -354,11 +354,15 @@ func (rec recorder) endTask(p *draft, r *result) ending {
 		return e
 	}
 	now := board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason}
-	b, err := []byte(nil), error(nil)
-	if c.isRefresh() {
+	var b []byte
+	var err error
+	switch {
+	case c.isRefresh():
 		b, err = okf.Edit(c.task.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": now.Run, "branch": now.Branch, "commit": now.Commit}})
-	} else {
-		b, err = board.Finish(c.task, rec.log.id, map[bool]board.Verdict{true: board.ToReview, false: board.ToBlocked}[w.reason == ""], now)
+	case w.reason != "":
+		b, err = board.Finish(c.task, now.Run, board.ToBlocked, now)
+	default:
+		b, err = board.Finish(c.task, now.Run, board.ToReview, now)
 	}
 	p.fail(err)
 	p.changes[rec.at.pathOf(c.task.Path)] = b

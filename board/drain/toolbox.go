@@ -43,7 +43,7 @@ func (a attempt) equipSession(in input, k *desk) session.Request {
 }
 
 // hasDesk reports an attempt whose sessions get a scratch repository.
-func (a attempt) hasDesk() bool { return a.d.Temp != "" && a.d.given == nil }
+func (a attempt) hasDesk() bool { return a.d.given == nil }
 
 // checkCommands returns the commands that judge what a session of t makes while it can still mend it.
 func (s *snapshot) checkCommands(t board.Task) [][]string {
