@@ -32,7 +32,6 @@ type change struct {
 	// What they made.
 	candidate taken
 	others    []pipeline.Candidate // that its session delivered as well, and that were not tried
-	refused   string               // the rules that refused a candidate, for which its session was asked again
 	remade    *remade              // what is judged again, without a session; nil for a change that is made
 
 	// What was found of it.
@@ -70,7 +69,7 @@ type asking struct {
 	wrong    string          // what the next session is told of the last one's work
 	unusable string          // the same, for the task where the next one comes to nothing
 	begin    []repo.FileEdit // the candidate that the next session begins with, to repair it
-	unseen   bool            // one of them did what odd did not see
+	made     pipeline.Made   // how they made it
 	fault    error           // of the disk, in any of them or between
 	why      string          // the op ended, in words of any length
 }

@@ -46,6 +46,7 @@ func (bw *boardWriter) readRemade(ctx context.Context, t board.Task, base repo.O
 	if m.candidate, err = pipeline.FromEdits(edits); err != nil {
 		return nil, refuse("emission", "review --refresh %s: the change no longer applies: %s; odd reject %[1]s --reason \"why\"", t.ID, oneLine(err.Error()))
 	}
+	m.candidate.Mended = m.old.Fact(pipeline.FactMended)
 	b, _ := fs.ReadFile(kept, m.old.ID+"/op.json")
 	if was, err := pipeline.ReadDossier(b); err == nil {
 		m.candidate.Rationale, m.candidate.Source = was.Rationale, was.Source
@@ -71,7 +72,7 @@ func (bw *boardWriter) editsUpon(ctx context.Context, proposal, base repo.OID) (
 // runChangeAgain takes a change that waits through the pipeline again. Where it does not
 // come out at a person, the refusal says why, and nothing is written.
 func (a attempt) runChangeAgain(ctx context.Context, m *remade, s lastSession) (work, error) {
-	w := runChange(ctx, &change{asking: asking{attempt: a, last: s, unseen: m.old.Fact(pipeline.FactSeen) != "yes"}, remade: m})
+	w := runChange(ctx, &change{asking: asking{attempt: a, last: s, made: m.old.Made()}, remade: m})
 	if w.log.Op().Phase != pipeline.Waiting {
 		_ = a.d.repo.Show(nil)
 		return w, refuse(cmp.Or(string(w.log.Op().Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", a.c.task.ID, strings.TrimSuffix(w.reason, " ["+string(w.log.Op().Reason)+"]"))

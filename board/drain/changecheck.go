@@ -81,7 +81,7 @@ func (ch *change) describeUnpermitted() string {
 		}
 	}
 	no := ch.unpermittedPaths(others, ch.candidate.Paths())
-	if outside == len(said) && !pattern && len(no)+len(ch.bound.outOfScope(ch.candidate.Candidate)) == 0 && !isOffBoard(ch.c.task) {
+	if outside == len(said) && !pattern && len(no)+len(ch.bound.outOfScope(ch.candidate.Candidate)) == 0 {
 		no = []string{fmt.Sprintf("to allow this, run %s, then odd task ready %s", strings.Join(way, " "), ch.c.task.ID)}
 	}
 	return strings.Join(append(said, no...), "; ")
@@ -112,8 +112,7 @@ func (a attempt) unpermittedPaths(paths, candidate []string) []string {
 // runChecks runs the checks of the candidate, and keeps their report.
 func (ch *change) runChecks(ctx context.Context) (_ pipeline.Report, err error) {
 	t := bench.Job{Commit: ch.candidate.commit, Task: ch.c.task, Cfg: ch.d.at.cfg, Files: ch.candidate.Files, Findings: append(ch.ground.Refusing(ch.candidate.gate.Findings), ch.bound.outOfScope(ch.candidate.Candidate)...), Parse: true}
-	b := ch.d.computer().bench()
-	b.Say = func(s string) { ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, s)) }
+	b := bench.Bench{Host: ch.d.Host, Say: func(s string) { ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, s)) }}
 	ch.report, err = b.ExamineAgainst(ctx, ch.d.repo, t, ch.c.base)
 	ch.checked = ch.candidate.commit
 	return ch.report, err

@@ -76,12 +76,14 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.remade == nil { // else what was handed over with the change was handed over
 		ch.last = ch.encodeHandoff(ch.work())
+		if ch.made.Seen {
+			ch.made.Unread = describeShortfall(ch.last.emission.Exploration, ch.c.task, pipeline.Complexity(ch.input.req.Complexity), ch.candidate.Paths())
+		}
 	}
 	if ch.last.reason != "" {
 		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.last.reason)
 	}
-	made := ch.describeMaking()
-	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, cmp.Or(ch.last.leg.name, ch.d.at.cfg.Session.Substrate), made)
+	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, cmp.Or(ch.last.leg.name, ch.d.at.cfg.Session.Substrate), ch.made)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
@@ -93,30 +95,15 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 		pipeline.FactRules: j.Rules, pipeline.FactTier: string(j.Risk.Tier), "findings": fmt.Sprintf("%d hard, %d soft", j.Gate.Hard, j.Gate.Soft), "because": j.Risk.Code,
 		"validation": fmt.Sprintf("%d of %d checks passed", len(ch.report.Want), len(ch.report.Want)),
 	}
-	maps.Copy(set, made.Facts())
-	mended := ch.candidate.Mended
-	if ch.remade != nil {
-		mended = ch.remade.old.Fact(pipeline.FactMended)
-	}
-	if mended != "" {
-		set[pipeline.FactMended] = mended
+	maps.Copy(set, ch.made.Facts())
+	if ch.candidate.Mended != "" {
+		set[pipeline.FactMended] = ch.candidate.Mended
 	}
 	return pipeline.Out{Next: pipeline.Approve, Set: set, Note: risk.Describe(j.Risk)}, nil
 }
 
 // mostUnread bounds what an op says of what its session did not look at, in bytes.
 const mostUnread = 200
-
-func (ch *change) describeMaking() pipeline.Made {
-	if ch.remade != nil {
-		return ch.remade.old.Made()
-	}
-	made := pipeline.Made{Seen: !ch.unseen, Refused: ch.refused}
-	if made.Seen {
-		made.Unread = describeShortfall(ch.last.emission.Exploration, ch.c.task, pipeline.Complexity(ch.input.req.Complexity), ch.candidate.Paths())
-	}
-	return made
-}
 
 // describeShortfall is what the session that made the candidate should have looked at besides:
 // for the change it made, which may be a larger one than its task promised, and

@@ -48,7 +48,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 			codes = append(codes, f.Code)
 		}
 		slices.Sort(codes)
-		ch.refused = strings.Join(slices.Compact(codes), ", ")
+		ch.made.Refused = strings.Join(slices.Compact(codes), ", ")
 		return ch.askAgain("Your change is refused. Deliver all of it again, without this:\n", strings.Join(pipeline.Refusals(no), "\n"), out.Spent), nil
 	}
 	out.Next, out.Note = pipeline.Validate, ch.last.left.describeProducts()
@@ -128,7 +128,7 @@ func (q *asking) askSession(ctx context.Context, phase pipeline.Phase) (spent in
 	if in.req.Step == "" {
 		s = q.judgeEmission(s, in.req.Graph)
 	}
-	q.last, q.unseen, q.fault = s, q.unseen || !s.emission.Seen, cmp.Or(q.fault, s.fault)
+	q.last, q.made.Seen, q.fault = s, q.made.Seen && s.emission.Seen, cmp.Or(q.fault, s.fault)
 	return int64(s.spent), s.reason == ""
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/agent"
-	"github.com/odd-cli/odd/board/bench"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
@@ -27,10 +26,6 @@ type computer struct {
 
 func (d *drain) computer() computer {
 	return computer{d.Options, d.notes, d.repo, d.at, d.given != nil}
-}
-
-func (pc computer) bench() bench.Bench {
-	return bench.Bench{Host: pc.Host, Say: pc.say}
 }
 
 // newSubstrate returns the substrate that cfg names. files are the board's; replay reads its

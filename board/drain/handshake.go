@@ -31,7 +31,6 @@ type handshake struct {
 	files   fs.FS    // of that commit
 	law     anchor.Constitution
 	task    board.Task
-	commit  anchor.Commit // what the session will have made, and the command that judges it
 	passed  anchor.Result // what the last stage that was passed answered
 	live    anchor.Live   // once it is bound
 	read    time.Time     // when what the session emitted had been read
@@ -68,10 +67,10 @@ func (d *drain) beginHandshake(t board.Task, c contract.Contract, mode anchor.Mo
 	if h.law, err = d.at.findConstitution(t, c); err != nil {
 		return nil, err
 	}
-	h.commit = anchor.Commit{Artifact: h.chooseArtifact(c), Gate: h.law.GateCommand[0]}
 	ask := anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID)}
 	if h.session, h.passed = anchor.Begin(h.anchorWorld(), ask); h.session != nil && mode == anchor.Express {
-		h.passed = h.session.Send(h.anchorWorld(), h.commit.Payload()) // odd proves out of the constitution
+		commit := anchor.Commit{Artifact: h.chooseArtifact(c), Gate: h.law.GateCommand[0]} // what the session will have made, and the command that judges it
+		h.passed = h.session.Send(h.anchorWorld(), commit.Payload())                       // odd proves out of the constitution
 		h.live = h.session.Live()
 	}
 	if !h.passed.Success {

@@ -137,7 +137,7 @@ func (d *drain) runSession(ctx context.Context, c *claim, member int) (w work) {
 		return work{attempt: a, lastSession: lastSession{}.asBlocked("%v", err)}
 	}
 	if d.at.changesFiles(c.task) {
-		w = runChange(ctx, &change{asking: asking{attempt: a, input: in}})
+		w = runChange(ctx, &change{asking: asking{attempt: a, input: in, made: pipeline.Made{Seen: true}}})
 	} else {
 		w = work{attempt: a, lastSession: a.judgeEmission(a.runSubstrate(ctx, in), in.req.Graph)}
 	}
