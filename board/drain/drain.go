@@ -61,11 +61,12 @@
 //     override; gate proposals, of decay and of sessions
 //   - change, changesteps, changemake, storable, changecheck, changejudge, changeland: a change of files, from its op and
 //     its plan over candidates, what git can store of them, and checks, to its tier, its commit and its landing
-//   - oprecords: the records of ops, written and read; package pipeline shows which there are
+//   - oprecords: the records of ops, written and read, and the end of reviews whose time is over; package pipeline shows
+//     which records there are
 //   - propose, settle, artifacts, notify: the proposal and the result of a claim; what a run keeps; the command that is
 //     told of it
 //   - judgeagain, changeagain: odd review --refresh judges what a run kept once more
-//   - sweep: takes back the claims of killed drains, ends the op that a claim announced, and reviews whose time is over
+//   - sweep: takes back the claims of killed drains
 //   - refusal: the errors of rules, the count of refused drains, and helpers for texts
 //
 // Package overview has what the board says before anybody works: its lease, its context and
@@ -76,7 +77,7 @@
 // made for them: snapshot, authority, admission, contracts and computer; recorder plans the commits
 // that record what sessions came to. One session at work on a claim is an attempt. The attempt turns an input
 // into a lastSession; each judgement makes a new lastSession of the one before. With the sessions before it, the
-// last one is a work, and the result is planned from that. These values are never written again; a snapshot fills
+// last one is a work. The result of a claim is planned from its works, on the board as it is when it lands. These values are never written again; a snapshot fills
 // caches, and a handshake counts its stages. A change of files has a state, which only its own methods
 // write; it asks its sessions (asking) and keeps the log of its op. The type drain is the loop, and
 // what its steps share of the run.

@@ -19,7 +19,7 @@
 // run works on it, its records are a Log in memory. They reach git with the result of its task:
 //
 //	claim commit      claim, which announces the op's id       board/drain
-//	  in memory       1 classify … n approve                   Run: every try, check and repair
+//	  in memory       1 classify … n apply                     Run: every try, check and repair
 //	proposal commit   its message has the trace of 1 … n       board/drain, in apply
 //	result commit     1 … n, outcome, n+1 verify, n+2          board/drain, with the review branch
 //	                  n+2 is waiting, or complete: landed
