@@ -55,33 +55,27 @@ const (
 	Foreign Class = "foreign" // changes something the call does not tell: another program's tool
 )
 
-// toolNames returns the names of harnesses' tools by class, in lower case. What reads
+// toolNames are the names of harnesses' tools by class, in lower case. What reads
 // the network is among the first, because what it may reach is the harness's own
 // rule, and a search writes nothing here. What starts another agent is too: that
 // agent's tools come to the gate themselves. A name that is missing is denied,
 // so a new kind of tool waits until somebody has said what it does.
-func toolNames(c Class) []string {
-	switch c {
-	case Reads:
-		return strings.Fields(`read view cat open_file read_file read_many_files read_text_file notebookread ls list list_dir list_directory list_files glob find_files
+var toolNames = map[Class]string{
+	Reads: `read view cat open_file read_file read_many_files read_text_file notebookread ls list list_dir list_directory list_files glob find_files
 			grep grep_search search search_files codebase_search lsp diagnostics todoread todowrite todo_read todo_write update_plan think exitplanmode enterplanmode
 			askuserquestion ask_user websearch webfetch web_search web_fetch task agent taskcreate taskget taskupdate tasklist taskoutput taskstop bashoutput killshell killbash
-			skill slashcommand toolsearch listmcpresourcestool readmcpresourcetool`)
-	case Writes:
-		return strings.Fields(`write edit multiedit notebookedit write_file edit_file create create_file replace replace_in_file str_replace insert append
-			delete delete_file remove move rename copy mkdir create_directory`)
-	case Shell:
-		return strings.Fields(`bash shell sh exec execute run command run_command execute_command run_shell_command terminal`)
-	}
-	return nil
+			skill slashcommand toolsearch listmcpresourcestool readmcpresourcetool`,
+	Writes: `write edit multiedit notebookedit write_file edit_file create create_file replace replace_in_file str_replace insert append
+			delete delete_file remove move rename copy mkdir create_directory`,
+	Shell: `bash shell sh exec execute run command run_command execute_command run_shell_command terminal`,
 }
 
 // ClassOf returns the class of a tool by its name in any case, "" for one nobody knows.
 // The tools of odd's own MCP server are known by their exact names only.
 func ClassOf(tool string) Class {
 	name := strings.ToLower(tool)
-	for _, c := range []Class{Reads, Writes, Shell} {
-		if slices.Contains(toolNames(c), name) {
+	for c, names := range toolNames {
+		if slices.Contains(strings.Fields(names), name) {
 			return c
 		}
 	}

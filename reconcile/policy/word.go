@@ -137,17 +137,16 @@ func readHere(s *syntax.CmdSubst) (text string, known bool) {
 
 // readParam knows the two variables that are always folders.
 func readParam(p *syntax.ParamExp) (text string, known, glob bool) {
-	plain := p.Param != nil && !p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Flags == nil && p.NestedParam == nil
-	switch {
-	case plain && p.Param.Value == "HOME":
+	switch wordSource(p) {
+	case "$HOME", "${HOME}":
 		return "~", true, false
-	case plain && p.Param.Value == "PWD":
+	case "$PWD", "${PWD}":
 		return ".", true, false
 	}
 	return "", false, false
 }
 
-func wordSource(w *syntax.Word) string {
+func wordSource(w syntax.Node) string {
 	var b strings.Builder
 	if syntax.NewPrinter().Print(&b, w) != nil {
 		return "…"

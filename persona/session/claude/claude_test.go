@@ -222,10 +222,8 @@ func TestSharedActions(t *testing.T) {
 	for _, row := range append(policytest.Rows(), policytest.Row{Action: policy.Action{Kind: policy.Run, Argv: []string{"make", "check", "-s"}}}) {
 		tool, input := "", map[string]string{}
 		switch row.Kind {
-		case policy.Read:
-			tool, input["file_path"] = "Read", row.Paths[0]
-		case policy.Write:
-			tool, input["file_path"] = "Write", row.Paths[0]
+		case policy.Read, policy.Write:
+			tool, input["file_path"] = map[policy.Kind]string{policy.Read: "Read", policy.Write: "Write"}[row.Kind], row.Paths[0]
 		case policy.Run:
 			tool, input["command"] = "Bash", strings.Join(row.Argv, " ")
 		case policy.Call:

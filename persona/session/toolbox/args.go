@@ -190,18 +190,15 @@ func readMembers(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	case len(raw) > mostArgs:
 		return nil, fmt.Errorf("arguments: are %d bytes, at most %d", len(raw), mostArgs)
 	}
-	o, err := jsontree.Parse(raw)
+	o, bad := jsontree.ParseUnique(raw)
 	switch {
-	case err != nil:
-		return nil, errors.New("arguments: are not JSON")
+	case bad != nil:
+		return nil, fmt.Errorf("arguments: %w", bad)
 	case o.Kind != '{':
 		return nil, errors.New("arguments: want one JSON object")
 	}
 	out := map[string]json.RawMessage{}
 	for _, m := range o.Members {
-		if _, twice := out[m.Name]; twice {
-			return nil, fmt.Errorf("%s: stands twice", okf.Clip(m.Name, 64))
-		}
 		out[m.Name] = raw[m.Value.From:m.Value.To]
 	}
 	return out, nil
