@@ -27,7 +27,7 @@ func TestCommandIsNotFooled(t *testing.T) {
 		`wait -p "` + encoded + `"`, "printf $x y",
 		// The shell reads the rest of the line in another way.
 		"set -k", "set -o history -H", "set -$x", "shopt -s expand_aliases", "set -o keyword",
-		"jobs -x touch x", "command local -i x", "declare 'a[$(touch x)]=1'", "coproc touch x", "let x=y", "test -v x", "x=$y; [ $x ]", "if cd docs; then ls; fi",
+		"jobs -x touch x", "command local -i x", "declare 'a[$(touch x)]=1'", "coproc touch x", "let x=y", "command let x=y", "test -v x", "x=$y; [ $x ]", "if cd docs; then ls; fi",
 		// Programs with more ways to write or run than their table knew.
 		"strace -ELD_PRELOAD=x ls", "busybox --install", "tree -RL 1", "go build ./...", "go build a", "yq --split-exp-file a b", "cloc --found=x .", "less -Tx a",
 	} {
@@ -43,7 +43,7 @@ func TestCommandSteering(t *testing.T) {
 	for _, line := range []string{
 		"declare -n r=PATH; r=./docs; ls", "local -n r=PATH", "read -a PATH <<< ./docs", "read -s PATH <<< ./docs", "read -aPATH <<< ./docs", "mapfile -t PATH <<< ./docs", "readarray -t BASH_CMDS",
 		"BASH_ALIASES[ls]='touch x'", "BASH_CMDS[ls]=./evil; ls", "XDG_CONFIG_HOME=docs git status", "GCONV_PATH=docs iconv -l", "GOCACHEPROG=./x go vet ./...", "PKG_CONFIG=./x go vet ./...",
-		"CGO_CFLAGS=x go vet ./...", "env XDG_CONFIG_HOME=docs git status", "LESS=+x git log",
+		"CGO_CFLAGS=x go vet ./...", "env XDG_CONFIG_HOME=docs git status", "LESS=+x git log", "let GOFLAGS=x", "command let GOFLAGS=x",
 	} {
 		if v := JudgeCommand(line, CommandPolicy{}); !v.Refused() {
 			t.Errorf("%s: not refused", line)

@@ -119,7 +119,7 @@ func isKnownProgram(name string) bool {
 // builtins of the shell that write nothing and run nothing. A name they set is
 // judged apart.
 var builtins = strings.Fields(`: true false echo printf test [ pwd exit return break continue shift set shopt read unset wait times umask ulimit getopts hash type bg fg
-	mapfile readarray logout suspend caller disown help dirs`)
+	mapfile readarray logout suspend caller disown help dirs let`)
 
 // readers are the programs that write nothing, with the flags that make them
 // write or run something after all.
@@ -257,6 +257,12 @@ func judgeBuiltin(p *program) {
 			p.unsure("%s -C runs a command", name)
 		}
 		setNames(p, args...)
+	case "let":
+		p.unsure("let evaluates text, and could run commands in it; use $((…))")
+		for _, a := range args {
+			name, _, _ := strings.Cut(a.text, "=")
+			p.steer(name, "")
+		}
 	case "read", "unset", "getopts", "wait":
 		setNames(p, args...)
 	}

@@ -124,6 +124,9 @@ func (s *shell) judgeComputed(n syntax.Node) {
 		s.evaluate(n.X)
 	case *syntax.LetClause:
 		s.noteUnknown("let evaluates text, and could run commands in it; use $((…))")
+		for _, x := range n.Exprs {
+			s.evaluate(x)
+		}
 	case *syntax.BinaryTest:
 		if op := n.Op.String(); strings.HasPrefix(op, "-") && len(op) == 3 {
 			s.evaluate(n)
