@@ -2,7 +2,6 @@ package verb
 
 import (
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -115,17 +114,6 @@ func flagLine(line, name string) string {
 	return flag + "\t" + use
 }
 
-// The library asks for a page where a person does, so that no other command makes the pages of all verbs.
-func init() {
-	show := cli.HelpPrinter
-	cli.HelpPrinter = func(w io.Writer, page string, of any) {
-		if c, ok := of.(*cli.Command); ok {
-			page = helpTemplate(c.Description)
-		}
-		show(w, page, of)
-	}
-}
-
 // helpTemplate returns the page of help of a verb, whose description is its examples, an empty line, and what else
 // there is to know.
 func helpTemplate(description string) string {
@@ -136,19 +124,23 @@ func helpTemplate(description string) string {
 	if examples != "" {
 		examples = "\nExamples\n  " + strings.ReplaceAll(examples, "\n", "\n  ") + "\n"
 	}
-	return fmt.Sprintf(verbHelp, strconv.Quote(about), strconv.Quote(examples)) + Exits + "\n"
+	return helpHead + about + helpFlags + examples + "\n" + Exits + "\n"
 }
 
-const verbHelp = `{{.HelpName}}: {{.Usage}}
+// The parts of a page around the text of a verb, which has no {{ of a template: to quote the texts of
+// all verbs would take a millisecond whenever odd starts.
+const (
+	helpHead = `{{.HelpName}}: {{.Usage}}
 
 Usage: {{with .UsageText}}{{$.HelpName}}{{.}}{{end}}{{if .VisibleCommands}}{{if .UsageText}}
        {{end}}{{.HelpName}} COMMAND [flags] [arguments]
 
 Commands
-{{range .VisibleCommands}}{{if ne .Name "help"}}  {{printf "%%-11s" .Name}}  {{.Usage}}
+{{range .VisibleCommands}}{{if ne .Name "help"}}  {{printf "%-11s" .Name}}  {{.Usage}}
 {{end}}{{end}}{{else}}
-{{end}}{{%s}}{{if .VisibleFlags}}
+{{end}}`
+	helpFlags = `{{if .VisibleFlags}}
 Flags
 {{range .VisibleFlags}}  {{.}}
-{{end}}{{end}}{{%s}}
-`
+{{end}}{{end}}`
+)

@@ -29,6 +29,7 @@ import (
 func Declare(c *cli.Command) *cli.Command {
 	c.OnUsageError = OnUsage
 	c.HideHelpCommand = true
+	c.CustomHelpTemplate = helpTemplate(c.Description)
 	for i, f := range c.Flags {
 		switch f := f.(type) {
 		case *cli.BoolFlag:
