@@ -30,10 +30,11 @@ func withoutOverturned(cs []candidate) (kept []candidate, gone []skip) {
 // overturns reports whether a later decision leaves nothing of c: it removes or replaces by name what c is about, by
 // its title or, where only a name is spelt so, by what it says; it decides the same again; or it says that it replaces c.
 func (o candidate) overturns(c candidate) bool {
+	return o.speaksAgainst(c) && o.evidence[0].doc.pending() == ""
+}
+
+func (o candidate) speaksAgainst(c candidate) bool {
 	d := o.evidence[0].doc
-	if d.pending() != "" {
-		return false
-	}
 	if m := removes().FindStringSubmatch(o.title); m != nil {
 		said := c.title
 		if strings.ContainsFunc(m[1][1:], unicode.IsUpper) {
@@ -49,10 +50,10 @@ func (o candidate) overturns(c candidate) bool {
 	return slices.ContainsFunc(d.sections, func(s *section) bool {
 		return slices.ContainsFunc(s.blocks, func(b block) bool {
 			return slices.ContainsFunc(b.listTexts(), func(t item) bool {
-				return replaces().MatchString(t.run.text) && slices.ContainsFunc(t.run.spans, func(sp span) bool {
+				return slices.ContainsFunc(t.run.spans, func(sp span) bool {
 					file, _, _ := strings.Cut(path.Base(sp.to), "#")
 					return sp.kind == link && file == path.Base(c.evidence[0].doc.path)
-				})
+				}) && replaces().MatchString(t.run.text)
 			})
 		})
 	})

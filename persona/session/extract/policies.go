@@ -28,7 +28,7 @@ func (s *section) readRules(others []candidate) []candidate {
 	whole := s.isFirst() && s.doc.place == policies
 	title := sectionNumber().ReplaceAllString(s.subject(), "")
 	_, how := howTo(title)
-	if _, what := whatIs(title); what || how && !s.doc.isRulebook() || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || s.doc.hasWord("troubleshooting") || introduces().MatchString(s.doc.title) || !whole && (!ruleTitle(title) || s.code) {
+	if _, what := whatIs(title); what || how && !s.doc.isRulebook() || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || s.doc.hasWord("troubleshooting") || introduces().MatchString(s.doc.title) || argues().MatchString(s.title) || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
 	called := s.own == policies && !isBoilerplate(s.title) || whole
@@ -68,8 +68,8 @@ func (s *section) readRules(others []candidate) []candidate {
 	return []candidate{c}
 }
 
-// introduces is a title of what teaches something, or tells how it came about.
-var introduces = lazy(`(?i)^(?:an? )?(?:intro(?:duction)? to|understanding|overview of|history of) `)
+// introduces is a title of what teaches something, or tells how it came about, and argues one of what speaks for something.
+var introduces, argues = lazy(`(?i)^(?:an? )?(?:intro(?:duction)? to|understanding|overview of|history of) `), lazy(`(?i)^the (?:[\w-]+ )?(?:(?:case|argument|importance|benefits?|value|myth|problem)(?::| for | of | with )|principle:)`)
 
 // minPlain is the weight of a piece that is a rule wherever it stands: it says what people must
 // do, in a document about how they work with each other. A charter holds little but rules.

@@ -254,6 +254,9 @@ func (s *section) boldList(b block, led bool) []candidate {
 		if head, tail, cut := cutAny(it.run.text, " - ", " – ", " — ", ": "); !ok && cut && (s.nearestTopic() == glossary || s.nearestTopic() == roles && officeTitle(head)) {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
+		if _, weight := findDuty(words(firstOf(rest))); s.nearestTopic() == glossary && weight > 1 {
+			continue // a rule about what the name stands for
+		}
 		if !ok || !s.mayName(lead) || !isDefinition(rest) && (s.nearestTopic() != roles || len(words(rest)) < 2) || s.nearestTopic() == roles && !slices.ContainsFunc(strings.Fields(rest), func(w string) bool { return !isCapitalized(w) && !in("and or", w) && w[0] != '@' }) || !s.listsThings() && lead.kind != strong {
 			continue
 		}
@@ -358,7 +361,7 @@ func (s *section) readStatedDefinitions() []candidate {
 			isIdentifier(subject) || s.code && !isFilename(subject) {
 			continue
 		}
-		if c := s.readStatement(subject, pred, b); c.kind != term || marked || s.nearestTopic() == glossary || !s.doc.coded {
+		if c := s.readStatement(subject, pred, b); c.kind != term || marked || s.nearestTopic() == glossary || !s.doc.coded && !s.doc.isRulebook() {
 			out = append(out, c)
 		}
 	}
