@@ -251,7 +251,7 @@ func splitWeak(all []chosen, limit int) (kept, weak []chosen) {
 // isTrifle reports whether c takes no place, however many are free: a rule that says little.
 func (c candidate) isTrifle() bool { return c.kind == policyAtom && c.evidence[0].isTrifling() }
 
-// isStrong reports whether strong evidence speaks for c: of a rule less is enough in a document for rules, and of all in one that governs.
+// isStrong reports whether strong evidence speaks for c: of a rule less is enough in a document for rules, and of a role in one that governs.
 func (c candidate) isStrong() bool {
 	least := scoreStrong
 	switch d := c.evidence[0].doc; {
@@ -259,7 +259,7 @@ func (c candidate) isStrong() bool {
 		return false
 	case c.kind == system || c.kind == artifact:
 		return false
-	case (c.kind == policyAtom || c.kind == role || c.kind == process) && d.isCharter() || c.kind == policyAtom && d.isForAgents():
+	case (c.kind == policyAtom || c.kind == role) && d.isCharter() || c.kind == policyAtom && d.isForAgents():
 		least = scoreSigns
 	case c.kind == policyAtom && d.isForRules():
 		least = scoreSigns + 3

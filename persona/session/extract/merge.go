@@ -275,7 +275,7 @@ next:
 				is := kept[k]
 				same, theirs, n, more := also.evidence[0].split(is.evidence[0])
 				ours, mine, _, less := is.evidence[0].split(also.evidence[0])
-				if n < 80 || min(more, less) > 0 && 7*(more+less) > 3*n {
+				if n < 80 || 7*(more+less) > 3*n {
 					continue
 				}
 				if d := duties(theirs) - duties(mine); d > 0 || d == 0 && len(theirs) < len(mine) {

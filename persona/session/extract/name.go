@@ -71,7 +71,7 @@ func (s *section) qualifyTitle(title string) string {
 		return title
 	}
 	if telling < 2 && !points {
-		for p := s.parent; p != nil && !sameName(p.title, d.title); p = p.parent {
+		for p := s.parent; p != nil; p = p.parent {
 			name := strings.TrimFunc(bracketed().ReplaceAllString(sectionNumber().ReplaceAllString(p.title, ""), ""), func(r rune) bool { return unicode.Is(unicode.So, r) || r == ' ' })
 			if countTelling(name) > 0 && canName(name, p.code) && !isBoilerplate(name) && !sharesWord(title, name) {
 				return title + " (" + name + ")"

@@ -10,9 +10,11 @@ import (
 // all its parts. Below a heading of a process, steps and rules together are the process.
 func (d *document) joinParts(cs []candidate) []candidate {
 	for _, s := range d.sections {
+		if s.own != policies && !namesCourse(s.title) && (s.level == 1 || !d.isForRules()) || !ruleTitle(s.title) || s.isAside() {
+			continue
+		}
 		parts := d.sectionsBelow(s)
-		if len(parts) < 2 || s.level < 1 || d.designs || d.decides || s.isAside() || s.code || !ruleTitle(s.title) || s.own == roles || s.nearestTopic() == glossary ||
-			s.own != policies && !namesCourse(s.title) && (s.level == 1 || !d.isForRules()) {
+		if len(parts) < 2 {
 			continue
 		}
 		e := evidence{doc: d, passage: s.passageBetween(s.line, s.endLine())}
@@ -33,10 +35,6 @@ func (d *document) joinParts(cs []candidate) []candidate {
 			continue
 		}
 		whole := of[0]
-		for _, c := range of {
-			whole.score = max(whole.score, c.score)
-			whole.owners = union(whole.owners, c.owners)
-		}
 		if whole.kind = policyAtom; slices.ContainsFunc(of, func(c candidate) bool { return c.kind == process }) {
 			whole.kind = process
 		}
@@ -45,7 +43,7 @@ func (d *document) joinParts(cs []candidate) []candidate {
 		}
 		whole.title, whole.heads, whole.evidence = s.qualifyTitle(sectionNumber().ReplaceAllString(s.title, "")), nil, []evidence{e}
 		for _, x := range append(parts, s) {
-			x.gave, x.torn = true, false
+			x.gave = true
 		}
 		cs = append(rest, s.soundOf([]candidate{whole})...)
 	}
@@ -64,7 +62,7 @@ func (d *document) sectionsBelow(s *section) (out []*section) {
 
 // isSelfContained reports whether s is something else than a part of a rule: an example, or what is shown.
 func (s *section) isSelfContained() bool {
-	return s.code || s.isClosed() || strings.Contains(strings.ToLower(s.title), "example") || slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code && len(b.lines) > 3 })
+	return strings.Contains(strings.ToLower(s.title), "example") || slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code && len(b.lines) > 3 })
 }
 
 // namesCourse reports whether a heading names a process.
@@ -75,7 +73,7 @@ func namesCourse(title string) bool {
 
 // isInParts reports whether what was read of s and below it is one rule in parts: nothing but rules, and below a heading of a process
 // steps, which are a process by its heading, or two of which are told by it, or one of which is a fragment: what s itself says where that is little or leads on to the parts, or what stands below a heading that says
-// nothing without that of s, or that is a sentence.
+// nothing without that of s.
 func (s *section) isInParts(of []candidate) bool {
 	fragment := namesCourse(s.title) && len(of) > 1 || countTelling(s.title) > 0 && count(of, func(c candidate) bool {
 		return strings.HasSuffix(c.title, " ("+sectionNumber().ReplaceAllString(s.title, "")+")")
@@ -86,7 +84,7 @@ func (s *section) isInParts(of []candidate) bool {
 		}
 		title := bracketed().ReplaceAllString(c.title, "")
 		own := c.evidence[0].from < s.line+maxOpening && sameName(title, sectionNumber().ReplaceAllString(s.title, ""))
-		fragment = fragment || own && (c.evidence[0].isTrifling() || slices.ContainsFunc(c.evidence[0].quote, leadsOn().MatchString)) || !own && (countTelling(title) == 0 || len(words(title)) > 7)
+		fragment = fragment || own && (c.evidence[0].isTrifling() || slices.ContainsFunc(c.evidence[0].quote, leadsOn().MatchString)) || !own && countTelling(title) == 0
 	}
 	return fragment
 }

@@ -151,7 +151,7 @@ func (s *section) mostObliging(bs []block, ps []piece, named bool) string {
 			if w > 1 && !sharesWord(s.title, q) {
 				w = 1
 			}
-			if w > most && most < plainDuty && (w > 0 || ps[at].weight == 0 && !invites().MatchString(q)) && standsAlone(q) && isCapitalized(q) && !isRestriction(q) {
+			if w > most && most < plainDuty && (w > 0 || ps[at].weight == 0) && standsAlone(q) && isCapitalized(q) && !isRestriction(q) {
 				most = w
 				best, _ = withLimits(text, q)
 			}

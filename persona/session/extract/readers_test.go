@@ -270,7 +270,7 @@ func TestReaders(t *testing.T) {
 		{"a list of roles with their letters", "a.md", "# Work\n\n## Team roles\n\n- **Delivery Manager (DM)**: Removes what blocks the work.\n- **Technical Lead (TL)**: Works with teams to decide on boats.\n",
 			[]string{"role Delivery Manager | Removes what blocks the work. | line 5", "role Technical Lead | Works with teams to decide on boats. | line 6"}},
 		{"a rule that begins with thanks", "CONTRIBUTING.md", "# X\n\n## Oars\n\nThank you for the oars that you row here!\n\n- Members must mark oars.\n- Members must wash oars.\n", []string{"policy Oars (X) |  | lines 5-8"}},
-		{"steps that begin with where to read", "a.md", "# Open the jetty\n\nPlease see the book of the jetty for all of this.\n\n1. Read the forecast.\n2. Put out the flag.\n", []string{"process Open the jetty | 2 steps: Read the forecast … Put out the flag | lines 3-6"}},
+		{"steps that begin with where to read", "a.md", "# Open the jetty\n\nPlease see the book of the jetty in the shed by the gate.\n\n1. Read the forecast.\n2. Put out the flag.\n", []string{"process Open the jetty | 2 steps: Read the forecast … Put out the flag | lines 3-6"}},
 		{"steps that have to be taken, in a list", "MAINTAINERS.md", "# Boats\n\n## Steward onboarding\n\nUpon approval, the following steps should be taken:\n\n- **1. The list**\n  - The list has the name of the steward.\n- **2. The board**\n  - The board has it too.\n",
 			[]string{"process Steward onboarding | 2 steps: The list … The board | lines 5-10"}},
 		{"as plain as a rule must be where rules are", "CONTRIBUTING.md", "# Boats\n\n## Process\n\nWhen painting a boat, the painter should:\n\n- Add a card to the board, and run the list.\n- Add a note to the book if there is one.\n- Write the name on the keel when possible.\n- Take the old card off the board.\n\nThe notes should be short.\n",
@@ -286,6 +286,29 @@ func TestReaders(t *testing.T) {
 			[]string{"policy Oars (X) | Members must mark oars. | line 17", "policy Sails (X) | Members must mark sails. | line 21", "policy Boat board structure |  | lines 5-11"}},
 		{"a document that begins with its reasons", "docs/policies/oar_marks.md", "# Motivation\n\nText.\n\n# Oars\n\nMembers must wash all boats.\n\n# Paints\n\nText.\n\n## Sails\n\nMembers must wash all sails.\n", []string{"policy Sails (Paints) | Members must wash all sails. | line 15", "policy Oars (oar_marks) | Members must wash all boats. | line 7"}},
 		{"what is told below a verdict, and a title that breaks off", "CONTRIBUTING.md", "# X\n\n## Not approved\n\n- Members must tell nobody.\n- Members must wait.\n\n## Following these rules means\n\n- Members must mark oars.\n- Members must wait.\n", nil},
+		{"parts where no rules are", "boats.md", "# X\n\n## Boat board structure\n\n### Eligibility\n\nMembers must own a boat.\n\n### Term\n\nMembers must leave it in June.\n",
+			[]string{"policy Eligibility (Boat board structure) | Members must own a boat. | line 7", "policy Term (Boat board structure) | Members must leave it in June. | line 11"}},
+		{"parts of what is not to be done", "CONTRIBUTING.md", "# X\n\n## Boat board mistakes\n\n### Eligibility\n\nMembers must own a boat.\n\n### Term\n\nMembers must leave it in June.\n",
+			[]string{"policy Eligibility (Boat board mistakes) | Members must own a boat. | line 7", "policy Term (Boat board mistakes) | Members must leave it in June. | line 11"}},
+		{"parts with code", "CONTRIBUTING.md", "# X\n\n## Boat board structure\n\n### Eligibility\n\nMembers must own a boat.\n\n### Term\n\nMembers must leave it in June.\n\n```yaml\na: 1\nb: 1\nc: 1\nd: 1\n```\n",
+			[]string{"policy Eligibility (Boat board structure) | Members must own a boat. | line 7", "policy Term (Boat board structure) | Members must leave it in June. | line 11"}},
+		{"parts of many lines", "CONTRIBUTING.md", "# X\n\n## Boat board structure\n\n" + strings.Repeat("Tea is warm.\n\n", 30) + "### Eligibility\n\nMembers must own a boat.\n\n### Term\n\nMembers must leave it in June.\n",
+			[]string{"policy Eligibility (Boat board structure) | Members must own a boat. | line 67", "policy Term (Boat board structure) | Members must leave it in June. | line 71"}},
+		{"parts, one of which is a role", "GOVERNANCE.md", "# X\n\n## Boat board structure\n\n### Eligibility\n\nMembers must own a boat.\n\n### Term\n\nMembers must leave it in June.\n\n### Steward\n\nThe steward is responsible for all boats.\n",
+			[]string{"role Steward | The steward is responsible for all boats. | line 15", "policy Eligibility (Boat board structure) | Members must own a boat. | line 7", "policy Term (Boat board structure) | Members must leave it in June. | line 11"}},
+		{"what opens parts", "CONTRIBUTING.md", "# X\n\n## Checks of boats\n\nWhere they can, members should make checks of boats.\n\n### Keel lamps of red boats\n\nMembers must look at them.\n\n### Oars in the big shed\n\nMembers must look at them in June.\n",
+			[]string{"policy Checks of boats | Where they can, members should make checks of boats. | lines 5-13"}},
+		{"a heading above with a word of the title, or of many words", "CONTRIBUTING.md", "# X\n\n## Elections\n\nText.\n\n### Election\n\nMembers must vote once. " + strings.Repeat("Tea is warm.\n\n", 40) + "## What we all do in the long days of May\n\nText.\n\n### Oars\n\nMembers must mark oars. " + strings.Repeat("Tea is warm.\n\n", 40) + "## Introduction\n\nText.\n\n### Sails\n\nMembers must mark sails.\n",
+			[]string{"policy Sails (X) | Members must mark sails. | line 181", "policy Oars (X) | Members must mark oars. | line 95", "policy Election (X) | Members must vote once. | line 9"}},
+		{"a role that is told up to how one comes to it", "GOVERNANCE.md", "# X\n\n## Stewards\n\nStewards keep the jetty clean.\n\nA new steward is elected by the council.\n\n### Duties\n\n- They lock the gate.\n- They wash the boats.\n",
+			[]string{"role Stewards | Stewards keep the jetty clean. | line 5", "policy Stewards (X) | A new steward is elected by the council. | lines 5-7"}},
+		{"a role with more duties than an atom quotes", "GOVERNANCE.md", "# X\n\n## Stewards\n\nStewards keep the jetty clean.\n\n### Duties\n\n" + strings.Repeat("- They lock the gate.\n", 70),
+			[]string{"role Stewards | Stewards keep the jetty clean. | line 5"}},
+		{"parts below a heading that names no rule", "CONTRIBUTING.md", "# X\n\n## Boats = boards\n\n### Best practices\n\nMembers must own a boat.\n\n### Locks on the shed\n\nMembers must lock the big gate in June.\n",
+			[]string{"policy Locks on the shed | Members must lock the big gate in June. | line 11", "policy Best practices (X) | Members must own a boat. | line 7"}},
+		{"one part alone", "CONTRIBUTING.md", "# X\n\n## Oar marks\n\n### Best practices\n\nMembers must own a boat.\n", []string{"policy Best practices (Oar marks) | Members must own a boat. | line 7"}},
+		{"parts, one of which is steps", "CONTRIBUTING.md", "# X\n\n## Boat board structure\n\n### Eligibility\n\nMembers must own a boat.\n\n### Term\n\nMembers must leave it in June.\n\n### Painting the boats\n\n1. Open the tin.\n2. Stir it.\n3. Close the tin.\n",
+			[]string{"policy Eligibility (Boat board structure) | Members must own a boat. | line 7", "policy Term (Boat board structure) | Members must leave it in June. | line 11", "process Painting the boats | 3 steps: Open the tin … Close the tin | lines 15-17"}},
 		{"a policy in parts", "CONTRIBUTING.md", "# X\n\n## Oar usage policy\n\n### Goals\n\nTea is warm.\n\n### Your responsibility\n\n- You must mark every oar.\n- You must lock the gate.\n\n### Enforcement\n\n- Repeated offenders may be banned.\n\n## Sails\n\nMembers must wash sails.\n",
 			[]string{"policy Oar usage policy |  | lines 5-16", "policy Sails (X) | Members must wash sails. | line 20"}},
 		{"a lead and its criteria", "standards/oars.md", "# Oars\n\nText.\n\n## Criteria for good oars\n\nMembers must look at all of these.\n\n### The oar is of wood\n\nPlastic breaks.\n\n### The oar is red\n\nIt is seen.\n",
@@ -502,6 +525,15 @@ func TestEverySectionIsTold(t *testing.T) {
 	}
 	if left := e.Notes[1].Content; strings.Count(left, "Rule ") != 13 {
 		t.Errorf("not all are named: %s", left)
+	}
+}
+
+// TestPartsAreTold: the parts of a rule that is read whole did not say nothing.
+func TestPartsAreTold(t *testing.T) {
+	t.Parallel()
+	e := drive(t, request("CONTRIBUTING.md", "# X\n\n## Oar usage policy\n\n### Goals\n\nTea is warm.\n\n### Your responsibility\n\n- You must mark every oar.\n- You must lock the gate.\n"))
+	if said := fmt.Sprint(e.Notes); len(e.Atoms) != 1 || strings.Contains(said, "CONTRIBUTING.md:5") {
+		t.Errorf("%q, notes %s", spoken(e), said)
 	}
 }
 

@@ -84,7 +84,7 @@ func (s *section) addFacets(e *evidence) {
 		return
 	}
 	for _, x := range s.doc.sectionsBelow(s) {
-		if !facets().MatchString(x.title) || x.endLine()-e.from >= maxRules || x.showsCode() {
+		if !facets().MatchString(x.title) || x.endLine()-e.from >= maxRules {
 			return
 		}
 		x.part, e.to = true, x.endLine()

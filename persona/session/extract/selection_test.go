@@ -450,6 +450,47 @@ func TestOneTitleInTwoPackages(t *testing.T) {
 	}
 }
 
+// TestOneTitleBelowOneHeading: titles that two documents tell by the same heading are told by their documents.
+func TestOneTitleBelowOneHeading(t *testing.T) {
+	t.Parallel()
+	text := func(what string) string {
+		return "# Boats of the " + what + "\n\n## Commits\n\nText.\n\n### Style\n\nMembers must never use " + what + " paint.\n"
+	}
+	e := drive(t, request("docs/a/CONTRIBUTING.md", text("north"), "docs/b/CONTRIBUTING.md", text("south")))
+	want := []string{"policy Style (Boats of the south) | Members must never use south paint. | line 9", "policy Style (Commits) | Members must never use north paint. | line 9"}
+	if d := cmp.Diff(want, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestLeastMargin: what tells for a rule need be less above what tells for a procedure where rules are, without steps and commands.
+func TestLeastMargin(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		path string
+		t    traits
+		want int
+	}{{"CONTRIBUTING.md", traits{}, 2}, {"CONTRIBUTING.md", traits{stepped: true}, plainly}, {"CONTRIBUTING.md", traits{commands: 1}, plainly}, {"a.md", traits{}, plainly}} {
+		tt.t.s = &section{doc: &document{path: tt.path}}
+		if got := tt.t.leastMargin(); got != tt.want {
+			t.Errorf("%s %+v: got %d", tt.path, tt.t, got)
+		}
+	}
+}
+
+// TestStrongInACharter: beyond two fifths of a limit a role of a document that governs is proposed, of another one not.
+func TestStrongInACharter(t *testing.T) {
+	t.Parallel()
+	const text = "# Boats\n\nText.\n\n## Paint\n\nMembers must never wash paint.\n\nMembers must mix paint.\n\n## Oars\n\nMembers must never wash oars.\n\nMembers must mark oars.\n\n## Stewards\n\nStewards look after boats.\n"
+	for path, want := range map[string]int{"governance/boats.md": 3, "handbook/boats.md": 2} {
+		r := request(path, text)
+		r.MaxAtoms = 5
+		if e := drive(t, r); len(e.Atoms) != want {
+			t.Errorf("%s: got %q", path, spoken(e))
+		}
+	}
+}
+
 // TestTitleOfItsDocument: a title that is its document's is not told by it once more.
 func TestTitleOfItsDocument(t *testing.T) {
 	t.Parallel()
@@ -495,6 +536,7 @@ func TestTrifles(t *testing.T) {
 		{"CONTRIBUTING.md", "Members must wash their boats.", 1}, {"CONTRIBUTING.md", "Avoid boats that nobody washes.", 0}, {"CONTRIBUTING.md", "- Members should wash their boats.\n- Members should lock their boats.", 1},
 		{"CONTRIBUTING.md", "Members should wash their boats" + strings.Repeat(" and the keel of the boats", 5) + ".", 1},
 		{"CONTRIBUTING.md", "All members must follow our code of conduct.", 0}, {"CONTRIBUTING.md", "All members must follow our code of conduct.\n\nMembers must wash it.", 1},
+		{"CONTRIBUTING.md", "Members should paint boats by this list.\n\n| Boat | Paint |\n|---|---|\n| Skiff | Red |", 1},
 		{"GOVERNANCE.md", "Unless specified above, members must wash their boats.", 0}, {"GOVERNANCE.md", "Unless specified above, members must:\n\n- Wash their boats.\n- Lock their boats.", 1},
 	} {
 		r := request(tt.path, "# Club\n\nBoats float.\n\n## Boats\n\n"+tt.says+"\n")

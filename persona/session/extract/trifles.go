@@ -9,7 +9,7 @@ func (e evidence) isTrifling() bool {
 	var ts []string
 	n, hard := 0, e.doc.isCharter() || e.doc.isForAgents()
 	for _, b := range e.passage {
-		if b.kind == caption || b.kind == table || b.kind == code || len(b.items) > 1 {
+		if b.kind == table || b.kind == code || len(b.items) > 1 {
 			hard = true
 		}
 		for _, t := range b.listTexts() {
