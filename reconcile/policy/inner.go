@@ -27,6 +27,7 @@ var wrappers = map[string]wrapper{
 	"stdbuf":     {"ioe", []string{"input", "output", "error"}, 0},
 	"setsid":     {"", nil, 0},
 	"ionice":     {"cnpPu", []string{"class", "classdata"}, 0},
+	"arch":       {"de", nil, 0},
 	"chrt":       {"pTPD", nil, 1},
 	"taskset":    {"", nil, 1},
 	"busybox":    {"", nil, 0},
@@ -34,7 +35,7 @@ var wrappers = map[string]wrapper{
 	"unbuffer":   {"", nil, 0},
 	"caffeinate": {"tw", nil, 0},
 	"chronic":    {"", nil, 0},
-	"xargs":      {"adEILnPs", []string{"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"}, 0},
+	"xargs":      {"adEIJLnPRSs", []string{"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"}, 0},
 	"flock":      {"wE", []string{"timeout", "wait", "conflict-exit-code"}, 1},
 	"watch":      {"ndt", []string{"interval"}, 0},
 	"strace":     {"eopPsua", []string{"output"}, 0},
@@ -56,7 +57,9 @@ func judgeInner(p *program) bool {
 		judgeShell(p)
 	case name == "trap":
 		if o := p.options(""); len(o.operands) > 1 && !o.operands[0].is("-", "") {
-			runsText(p, o.operands[0])
+			if ok, bad := judgeText(p, o.operands[0]); !ok.same(p.dirs) || !bad.same(p.dirs) {
+				p.noteUnknown("trap changes the folder that the rest runs in")
+			}
 		}
 	default:
 		return false
@@ -156,7 +159,7 @@ func fromInput(p *program, flags parsed, rest []word) []word {
 	if flags.has("i", "e", "l") {
 		p.unsure("xargs has a flag that makes its arguments unclear; use -I, -E or -L")
 	}
-	if o, ok := flags.option("I", "replace"); ok {
+	if o, ok := flags.option("I", "J", "replace"); ok {
 		return markFilledWords(rest, cmp.Or(o.value.text, "{}"), "")
 	}
 	return append(slices.Clone(rest), word{text: "…"})
@@ -184,13 +187,21 @@ func joinWords(ws []word) word {
 	return out
 }
 
-// runsText judges text that a shell will read as a line of its own.
+// runsText judges text that a shell of its own will read, which has none of the line's functions.
 func runsText(p *program, text word) {
+	mine := p.mine
+	p.mine = nil
+	judgeText(p, text)
+	p.mine = mine
+}
+
+// judgeText judges text that a shell will read, and returns where that shell is then.
+func judgeText(p *program, text word) (ok, bad dirs) {
 	if !text.known {
 		runsUnseen(p, "command_evaluated", "runs text that the command does not show", "write the command itself")
-		return
+		return p.dirs, p.dirs
 	}
-	p.judgeLine(text.text, p.dirs, p.from)
+	return p.judgeLine(text.text, p.dirs, p.from)
 }
 
 func runsUnseen(p *program, code, what, fix string) {
@@ -215,6 +226,8 @@ func judgeShell(p *program) {
 		runsUnseen(p, "command_evaluated", "runs a command that is not shown", "write the command itself")
 	case own.has("c") && len(rest) > 0:
 		runsText(p, rest[0])
+	case len(rest) > 0 && !own.has("s") && (strings.HasPrefix(rest[0].lead, "/dev/") || strings.HasPrefix(rest[0].lead, "/proc/")):
+		runsUnseen(p, "command_evaluated", "runs what it reads from "+rest[0].text, "write the command itself")
 	case len(rest) > 0 && !own.has("s"):
 		p.reads(rest[0])
 		p.unsure("it is not known which files the script %s writes", rest[0].text)
@@ -222,7 +235,9 @@ func judgeShell(p *program) {
 		runsText(p, p.from.doc)
 	case p.from.kind == piped:
 		runsUnseen(p, "command_piped_to_shell", "runs what another program prints", "save it, read it, and run the commands you need")
-	case !own.has("version", "help"):
+	case p.from.kind == fromFile:
 		p.unsure("%s runs what it reads", p.name())
+	case !own.has("version", "help"):
+		runsUnseen(p, "command_evaluated", "runs what it reads, and the command does not show that", "write the command itself")
 	}
 }

@@ -106,7 +106,10 @@ func splitNames(text string) []word {
 // refuseGoverning refuses a file that governs where a word names it, as it stands, close behind
 // a flag's letters, by its address, or by the name it has once it is unpacked.
 func (p *program) refuseGoverning(a word) {
-	names := []string{a.text, strings.TrimSuffix(a.text, path.Ext(a.text))}
+	names := []string{a.text}
+	if inner := strings.TrimSuffix(a.text, path.Ext(a.text)); strings.Trim(inner, "*?./") != "" {
+		names = append(names, inner)
+	}
 	if strings.HasPrefix(a.text, "//") {
 		names = append(names, path.Base(a.text))
 	}

@@ -113,7 +113,9 @@ func denyTableName(name string) string {
 // judged here by its name.
 func isKnownProgram(name string) bool {
 	_, wraps := wrappers[name]
-	return wraps || judgeOf(name) != nil || slices.Contains(shells, name) || slices.Contains([]string{"cd", "eval", "source"}, name)
+	_, interprets := inline[strings.TrimRight(name, "0123456789.-")]
+	denied := slices.ContainsFunc(denials, func(d denial) bool { return isListed(d.programs, denyTableName(name)) })
+	return wraps || interprets || denied || judgeOf(name) != nil || slices.Contains(shells, name) || slices.Contains([]string{"cd", "eval", "source"}, name)
 }
 
 // builtins of the shell that write nothing and run nothing. A name they set is
@@ -126,11 +128,11 @@ var builtins = strings.Fields(`: true false echo printf test [ pwd exit return b
 var readers = map[string]string{
 	"ls": "", "cat": "", "head": "", "tail": "", "grep": "", "egrep": "", "fgrep": "", "rg": "--pre --hostname-bin", "ag": "--pager", "wc": "",
 	"sort": "-o --output --compress-program -T", "cut": "", "tr": "", "diff": "", "cmp": "", "comm": "", "file": "-C --compile", "stat": "", "du": "", "df": "",
-	"basename": "", "dirname": "", "realpath": "", "readlink": "", "date": "-s --set", "printenv": "", "which": "", "whoami": "", "id": "", "uname": "", "groups": "", "logname": "", "arch": "",
+	"basename": "", "dirname": "", "realpath": "", "readlink": "", "date": "-s --set", "printenv": "", "which": "", "whoami": "", "id": "", "uname": "", "groups": "", "logname": "",
 	"nproc": "", "uptime": "", "sleep": "", "seq": "", "expr": "", "tac": "", "rev": "", "nl": "", "fold": "", "fmt": "", "column": "", "paste": "", "join": "", "od": "", "hexdump": "",
 	"strings": "", "md5sum": "", "sha1sum": "", "sha224sum": "", "sha256sum": "", "sha384sum": "", "sha512sum": "", "b2sum": "", "cksum": "", "shasum": "", "md5": "", "base64": "-o --output", "base32": "", "jq": "",
 	"tree": "-o -R --output", "cal": "", "factor": "", "numfmt": "", "tsort": "", "ps": "", "free": "", "locale": "", "tty": "", "look": "", "tokei": "",
-	"yq": "-i --inplace -s --split-exp --split-exp-file", "iconv": "-o --output", "getconf": "", "hostname": "-F --file -b", "zcat": "", "zgrep": "", "pgrep": "", "lsof": "", "exa": "", "eza": "", "staticcheck": "",
+	"yq": "-i --inplace --in-place -s --split-exp --split-exp-file", "iconv": "-o --output", "getconf": "", "hostname": "-F --file -b", "zcat": "", "zgrep": "", "pgrep": "", "lsof": "", "exa": "", "eza": "", "staticcheck": "-d --debug.cpuprofile --debug.memprofile --debug.measure-analyzers --debug.trace",
 }
 
 // valued are the letters of a reader that take a value, so that a value is not
@@ -225,7 +227,7 @@ func judgeReader(p *program, flags string) {
 }
 
 // tameSettings are settings of the shell that do not change what a line means.
-var tameSettings = strings.Fields("errexit nounset pipefail noglob noclobber xtrace verbose noexec globstar nullglob dotglob failglob nocaseglob nocasematch inherit_errexit")
+var tameSettings = strings.Fields("errexit nounset pipefail noglob noclobber xtrace verbose noexec globstar nullglob failglob nocaseglob nocasematch inherit_errexit")
 
 // judgeBuiltin judges a word of the shell that runs nothing: a name it sets may
 // steer other programs, or hold text that is run on the way.
@@ -264,18 +266,22 @@ func judgeBuiltin(p *program) {
 			p.steer(name, "")
 		}
 	case "read", "unset", "getopts", "wait":
+		if name == "unset" && slices.ContainsFunc(args, func(a word) bool { return slices.Contains(p.mine, a.text) }) {
+			p.unsure("unset makes the name of a function another program's")
+		}
 		setNames(p, args...)
 	}
 }
 
 // judgeTest judges test and [, which compute what an expansion holds where it may be an index.
 func judgeTest(p *program, args []word) {
-	for _, a := range args {
+	for i, a := range args {
 		name := strings.Trim(a.text, "${}")
+		mayBeV := !a.known && i+1 < len(args) && !args[i+1].is("=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef", "-a", "-o", ")", "]")
 		switch {
 		case a.splits && syntax.ValidName(name):
 			p.vars.evaluated[name] = true
-		case a.is("-v"), a.splits && name != "?" && name != "#":
+		case a.is("-v"), mayBeV, a.splits && name != "?" && name != "#":
 			p.unsure("%s may read a variable whose name runs a command; quote the expansion", p.name())
 		}
 	}
@@ -286,12 +292,13 @@ func judgeTest(p *program, args []word) {
 func setNames(p *program, names ...word) {
 	for _, a := range names {
 		flag := strings.HasPrefix(a.text, "-")
-		if !a.known || !flag && strings.Trim(a.text, nameLetters) != "" {
+		if !a.known || !flag && strings.Trim(a.text, nameLetters) != "" || strings.Contains(a.text, "[") {
 			p.unsure("%s sets %s, and the command does not show which variable that is", p.name(), a.text)
 			continue
 		}
 		for name := a.text; flag && name != ""; name = name[1:] {
 			p.steer(name, "")
+			p.vars.set(name, false)
 		}
 		p.steer(a.text, "")
 		p.vars.set(a.text, false)

@@ -52,6 +52,7 @@ type shell struct {
 	record
 	vars   variables
 	funcs  map[string]dirs // functions of the line, with where they were made
+	mine   []string        // those that the shell certainly has where it is
 	depth  int             // of shells
 	inside int             // of programs
 	said   string          // all that was read as a line
@@ -76,11 +77,11 @@ func (s *shell) verdict() CommandVerdict {
 	return s.close()
 }
 
-// judgeLine judges text that a shell would read.
-func (s *shell) judgeLine(text string, in dirs, from input) {
+// judgeLine judges text that a shell would read, and returns where that shell is then.
+func (s *shell) judgeLine(text string, in dirs, from input) (ok, bad dirs) {
 	if s.depth++; s.depth > maxNesting {
 		s.addHard("command_too_deep", fmt.Sprintf("the command nests more than %d shells", maxNesting), "write the command itself")
-		return
+		return in, in
 	}
 	defer func() { s.depth-- }()
 	s.said += "\n" + text
@@ -88,20 +89,26 @@ func (s *shell) judgeLine(text string, in dirs, from input) {
 	if err != nil {
 		s.addHard("command_unparsed", "the command is not valid bash: "+err.Error(), "write a valid command")
 		s.noteUnknown("the command does not parse")
-		return
+		return in, in
 	}
-	s.judgeList(f.Stmts, in, from)
+	return s.judgeList(f.Stmts, in, from)
 }
 
 // judgeList judges commands one after the other. Which of them fail is not known, so
-// the next may start where either way leads.
+// the next may start where either way leads. Only they certainly have a function that one
+// of them makes.
 func (s *shell) judgeList(stmts []*syntax.Stmt, in dirs, from input) (ok, bad dirs) {
+	had := len(s.mine)
+	defer func() { s.mine = s.mine[:had:had] }()
 	ok, bad = in, in
 	for i, st := range stmts {
 		if i > 0 {
 			in = ok.or(bad)
 		}
 		ok, bad = s.judgeStmt(st, in, from)
+		if f, makes := st.Cmd.(*syntax.FuncDecl); makes && f.Name != nil && !st.Background && !st.Coprocess && !st.Disown {
+			s.mine = append(s.mine, f.Name.Value)
+		}
 	}
 	return ok, bad
 }
@@ -150,7 +157,7 @@ func (s *shell) judgeCmd(c syntax.Command, in dirs, from input) (ok, bad dirs) {
 		s.judgeFuncDecl(c, in)
 	case *syntax.DeclClause:
 		for _, a := range c.Args {
-			s.judgeDeclaration(a)
+			s.judgeDeclaration(a, c.Variant.Value)
 			s.judgeAssign(a)
 			s.judgeExpansions(a, in)
 		}
@@ -238,7 +245,7 @@ func (s *shell) judgeFuncDecl(f *syntax.FuncDecl, in dirs) {
 		}
 		return true
 	})
-	ok, bad := s.judgeStmt(f.Body, in, input{})
+	ok, bad := s.judgeStmt(f.Body, in, input{kind: piped}) // its caller may give it anything
 	if !ok.same(in) || !bad.same(in) {
 		s.noteUnknown("the function %s changes the folder it runs in", name)
 	}
@@ -267,8 +274,11 @@ func (s *shell) judgeExpansions(n syntax.Node, in dirs) {
 // judgeCallExpr judges a simple command: its assignments, its words and its program.
 func (s *shell) judgeCallExpr(e *syntax.CallExpr, in dirs, from input) (ok, bad dirs) {
 	for _, a := range e.Assigns {
-		s.judgeAssign(a)
 		s.judgeExpansions(a, in)
+		if a.Name != nil && a.Name.Value == "IFS" && len(e.Args) > 0 && readWord(e.Args[0]).is("read") {
+			continue // which it steers, and nothing else
+		}
+		s.judgeAssign(a)
 	}
 	c := call{dirs: in, from: from}
 	for _, arg := range e.Args {
@@ -279,10 +289,9 @@ func (s *shell) judgeCallExpr(e *syntax.CallExpr, in dirs, from input) (ok, bad 
 		return in, in
 	}
 	name := c.argv[0]
-	made, mine := s.funcs[name.text]
 	switch {
-	case name.known && mine:
-		if !made.same(in) {
+	case name.known && slices.Contains(s.mine, name.text):
+		if !s.funcs[name.text].same(in) {
 			s.noteUnknown("the function %s is called in another folder than it was defined in", name.text)
 		}
 		return in, in
@@ -310,6 +319,9 @@ func (s *shell) changeFolder(c call) dirs {
 	return s.policy.enterFolder(c.dirs, args[0])
 }
 
+// plainEnd matches the end of a here-document that every shell reads as it is written.
+var plainEnd = lazyRegexp(`^(?:\\?[\w.!%+,:@/-]+|'[^'\\\n]+'|"[^"\\$` + "`" + `\n]+")$`)
+
 // judgeRedirect judges one redirection and returns what it makes of standard input.
 func (s *shell) judgeRedirect(r *syntax.Redirect, in dirs, from input) input {
 	p := &program{shell: s, call: call{argv: []word{knownWord("a redirection")}, dirs: in}}
@@ -319,25 +331,40 @@ func (s *shell) judgeRedirect(r *syntax.Redirect, in dirs, from input) input {
 		to = readWord(r.Word)
 		p.argv = append(p.argv, to)
 	}
+	if r.N != nil {
+		s.steer(strings.Trim(r.N.Value, "{}"), "") // {NAME}>FILE sets a variable
+	}
+	first := r.N == nil || r.N.Value == "0"
+	reads := func(is input) input {
+		if first {
+			return is
+		}
+		return from
+	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
+		if end := wordSource(r.Word); !plainEnd().MatchString(end) {
+			s.addHard("command_unparsed", "a here-document ends at "+end+", which shells do not read alike", "write <<'END'")
+		}
 		if r.Hdoc != nil {
 			s.judgeExpansions(r.Hdoc, in)
 		}
-		return input{kind: here, doc: readDoc(r.Hdoc)}
+		return reads(input{kind: here, doc: readDoc(r.Hdoc)})
 	case syntax.WordHdoc:
-		return input{kind: here, doc: to}
+		return reads(input{kind: here, doc: to})
 	case syntax.RdrIn:
-		p.reads(to)
-		return input{kind: fromFile}
+		if p.reads(to); strings.HasPrefix(to.text, "<(") {
+			return reads(input{kind: piped})
+		}
+		return reads(input{kind: fromFile})
 	case syntax.DplIn:
-		return input{kind: fromFile}
+		return reads(input{kind: piped}) // any file that is open
 	case syntax.DplOut:
 		if to.known && strings.Trim(to.text, "0123456789-") == "" {
 			return from
 		}
 	case syntax.RdrInOut:
-		from = input{kind: fromFile}
+		from = reads(input{kind: fromFile})
 	}
 	p.writes(false, to)
 	p.settle()

@@ -8,19 +8,13 @@ import (
 // judgeGo judges the go command. What it compiles and tests is the repository's
 // own code; which flags hand the work to another program is not.
 func judgeGo(p *program) {
-	args := p.argv[1:]
-	if len(args) > 1 && args[0].is("-C") {
-		p.dirs, args = p.policy.enterFolder(p.dirs, args[1]), args[2:]
-	}
+	args := goFolder(p, p.argv[1:])
 	if len(args) == 0 {
 		return
 	}
-	for i, a := range args {
-		if strings.HasPrefix(a.lead, "-") {
-			goFlag(p, a, args[i+1:])
-		}
-	}
+	judgeGoFlags(p, args)
 	o := p.with(args).options("o", "o")
+	p.unsureOf(o)
 	switch verb := args[0]; {
 	case verb.is("version", "help", "list", "doc", "vet", "telemetry"), verb.is("build") && o.has("o"):
 	case verb.is("env"):
@@ -40,6 +34,38 @@ func judgeGo(p *program) {
 	}
 }
 
+// goFolder takes out the flag by which go works in another folder. It is the first of the flags.
+func goFolder(p *program, args []word) []word {
+	i := slices.IndexFunc(args, func(a word) bool { return strings.HasPrefix(a.lead, "-") })
+	if i < 0 {
+		return args
+	}
+	flag, value, has := strings.Cut(strings.TrimLeft(args[i].text, "-"), "=")
+	switch {
+	case flag != "C":
+		return args
+	case has:
+		p.dirs = p.policy.enterFolder(p.dirs, word{text: value, known: args[i].known})
+		return slices.Concat(args[:i], args[i+1:])
+	case i+1 < len(args):
+		p.dirs = p.policy.enterFolder(p.dirs, args[i+1])
+		return slices.Concat(args[:i], args[i+2:])
+	}
+	return args[:i]
+}
+
+// judgeGoFlags judges the flags among words.
+func judgeGoFlags(p *program, args []word) {
+	for i, a := range args {
+		if strings.HasPrefix(a.lead, "-") {
+			goFlag(p, a, args[i+1:])
+		}
+	}
+}
+
+// tameTools matches flags for the compiler and the linker that run nothing and write no file of their own.
+var tameTools = lazyRegexp(`^(?:[\w./-]+=)?(?:\s*-(?:[swNlm]|m=[0-9]|X[ =][\w./-]+=[^\s'"]*))*\s*$`)
+
 // goFlag judges one flag of the go command, before the words that follow it.
 func goFlag(p *program, a word, rest []word) {
 	flag, value, has := strings.Cut(strings.TrimLeft(a.text, "-"), "=")
@@ -48,6 +74,13 @@ func goFlag(p *program, a word, rest []word) {
 		p.addHard("command_runs_program", "go -"+flag+" runs another program", "run go without it")
 	case flag == "modfile" || flag == "overlay" || flag == "mod" && (value == "mod" || !has):
 		p.noteUnknown("go -%s changes which files go reads and writes", flag)
+	case slices.Contains(goTools(), flag):
+		if !has && len(rest) > 0 {
+			a, value = rest[0], rest[0].text
+		}
+		if !a.known || !tameTools().MatchString(value) {
+			p.noteUnknown("go -%s can run programs and write files", flag)
+		}
 	case flag == "fix":
 		p.noteUnknown("go vet -fix changes the files of the packages")
 	case flag == "c":
@@ -58,6 +91,9 @@ func goFlag(p *program, a word, rest []word) {
 		p.writes(false, rest[0])
 	}
 }
+
+// goTools are the flags that hand other flags to the compiler, the assembler and the linker.
+func goTools() []string { return strings.Fields("ldflags gcflags asmflags gccgoflags") }
 
 // goWrites reports a flag of the go command that names a file or folder to write.
 func goWrites(flag string) bool {
@@ -109,10 +145,12 @@ func findActs(p *program, starts, args []word) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case a.mayBeFlag():
-			if a.splits || a.glob || i == 0 || !args[i-1].is(findTests...) {
+		case a.is(findTests...) && i+1 < len(args):
+			if i++; args[i].splits || args[i].glob {
 				p.unsure("find gets arguments that are not known")
 			}
+		case a.mayBeFlag():
+			p.unsure("find gets arguments that are not known")
 		case a.is("-delete"):
 			p.addHard("command_find_delete", "find -delete deletes files that are not named", "delete the files by name")
 			p.writes(true, starts...)
@@ -152,7 +190,7 @@ var plainSed = lazyRegexp(func() string {
 // judgeSed judges sed: in place it writes its files, and a script of its own may
 // write, read or run more.
 func judgeSed(p *program) {
-	argv, inPlace := sedFlags(p.argv)
+	argv, inPlace, suffix := sedFlags(p.argv)
 	o := p.with(argv).options("efl", "expression", "file", "line-length")
 	p.unsureOf(o)
 	if o.has("f", "file") {
@@ -175,26 +213,31 @@ func judgeSed(p *program) {
 	}
 	if inPlace {
 		p.writes(false, files...)
+		for _, f := range files {
+			p.keeps(f, suffix)
+		}
 	} else {
 		p.reads(files...)
 	}
 }
 
 // sedEdits matches a word of flags by which sed edits in place.
-var sedEdits = lazyRegexp(`^-(?:-i|[^ief-][^ief]*i|i)`)
+var sedEdits = lazyRegexp(`^-(?:-i[^=]*=?|[^ief-][^ief]*i|i)`)
 
-// sedFlags is an argv without what tells sed to edit in place, and whether it does.
-func sedFlags(argv []word) (rest []word, inPlace bool) {
+// sedFlags is an argv without what tells sed to edit in place, whether it does, and the suffix of what
+// it keeps.
+func sedFlags(argv []word) (rest []word, inPlace bool, suffix word) {
 	rest = slices.Clone(argv)
 	for i, a := range argv[1:] {
 		if sedEdits().MatchString(a.lead) {
 			rest[i+1], inPlace = knownWord("-s"), true
+			suffix = word{text: sedEdits().ReplaceAllString(a.text, ""), known: a.known}
 			if strings.HasSuffix(a.text, "i") && i+2 < len(argv) && argv[i+2].is("") {
 				rest[i+2] = knownWord("-s") // the suffix that other seds want
 			}
 		}
 	}
-	return rest, inPlace
+	return rest, inPlace, suffix
 }
 
 // judgeAwk judges awk: its program may write and run whatever it likes.
@@ -203,11 +246,14 @@ func judgeAwk(p *program) {
 	if slices.ContainsFunc(o.options, func(f option) bool { return !f.means("F", "v", "field-separator", "assign") }) {
 		p.unsure("%s has flags that may write files", p.name())
 	}
-	p.unsureOf(o)
 	if len(o.operands) == 0 {
+		p.unsureOf(o)
 		return
 	}
-	prog := o.operands[0]
+	prog := o.operands[0] // behind which no word is a flag
+	if at := slices.Index(p.argv, prog); slices.ContainsFunc(p.argv[1:at], func(a word) bool { return a.mayBeFlag() || !a.known && strings.HasPrefix(a.lead, "-") }) {
+		p.unsure("%s gets arguments that are not known", p.name())
+	}
 	tame := strings.NewReplacer("||", "", ">=", "").Replace(prog.text)
 	if !prog.known || strings.ContainsAny(tame, "|>@") || strings.Contains(tame, "system") || strings.Contains(tame, "getline") {
 		p.unsure("the %s program may write files or run programs", p.name())

@@ -14,6 +14,7 @@ type variables struct {
 	told      map[string]bool // those that the line sets, and whether always to a number
 	evaluated map[string]bool // by arithmetic
 	steered   bool            // one is set that a program may obey
+	lists     bool            // one may be a list
 }
 
 // untold lists the variables that arithmetic evaluates and that may hold more than a number.
@@ -57,7 +58,7 @@ func (s *shell) judgeAssign(a *syntax.Assign) {
 		s.steer(a.Name.Value, v.text)
 		s.vars.set(a.Name.Value, !a.Naked && a.Array == nil && a.Index == nil && isNumber(a.Value))
 		s.evaluate(a.Index)
-		if a.Array != nil {
+		if s.vars.lists = s.vars.lists || a.Array != nil || a.Index != nil; a.Array != nil {
 			for _, e := range a.Array.Elems {
 				s.evaluate(e.Index)
 			}
@@ -66,7 +67,7 @@ func (s *shell) judgeAssign(a *syntax.Assign) {
 	if a.Naked && a.Value != nil {
 		name, value, _ := strings.Cut(v.text, "=")
 		s.steer(name, value)
-		if !v.known || strings.Contains(name, "[") {
+		if !v.known || strings.Contains(name, "[") || strings.HasPrefix(value, "(") {
 			s.noteUnknown("a declaration sets a variable that is not known")
 		}
 	} else if v.known && holdsCode(v.text) {
@@ -74,15 +75,22 @@ func (s *shell) judgeAssign(a *syntax.Assign) {
 	}
 }
 
-// judgeDeclaration judges a flag of a declaration that makes a variable more than text.
-func (s *shell) judgeDeclaration(a *syntax.Assign) {
-	if !a.Naked || a.Value == nil {
+// judgeDeclaration judges a flag of a declaration that makes a variable more than text, and a value
+// that a shell reads as a list: it runs the commands in one.
+func (s *shell) judgeDeclaration(a *syntax.Assign, word string) {
+	if a.Value == nil {
 		return
 	}
-	switch flags := readWord(a.Value).lead; {
+	v := readWord(a.Value)
+	if list := strings.HasPrefix(v.lead, "(") || !v.known && v.lead == ""; !a.Naked && list && (s.vars.lists || v.lead != "") {
+		s.noteUnknown("%s gives a variable a value that the shell may read as a list, and run commands in it; write NAME=VALUE", word)
+	}
+	switch flags := v.lead; {
 	case !strings.HasPrefix(flags, "-"):
 	case strings.Contains(flags, "n"):
 		s.addHard("command_environment", "the command gives a variable a second name", "use the variable's own name")
+	case strings.ContainsAny(flags, "aA"):
+		s.vars.lists = true
 	case strings.Contains(flags, "i"):
 		s.noteUnknown("a declaration evaluates a value, and could run commands in it")
 	}
@@ -150,9 +158,7 @@ func (s *shell) evaluate(ns ...syntax.Node) {
 				s.noteUnknown("arithmetic uses the output of a command, and could run commands in it")
 				return false
 			case *syntax.Word:
-				if name := n.Lit(); syntax.ValidName(name) {
-					s.vars.evaluated[name] = true
-				}
+				s.evaluateWord(n)
 				if v := readWord(n); v.known && holdsCode(v.text) {
 					s.noteUnknown("arithmetic could run the command in %s", v.text)
 				}
@@ -170,6 +176,25 @@ func (s *shell) evaluate(ns ...syntax.Node) {
 	}
 }
 
+// evaluateWord judges a word of arithmetic, in which quotes and empty values hide no name.
+func (s *shell) evaluateWord(w *syntax.Word) {
+	switch w.Parts[0].(type) {
+	case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp:
+		if len(w.Parts) == 1 {
+			return // it is judged for itself
+		}
+	}
+	source := wordSource(w)
+	if strings.Contains(source, "'") {
+		s.noteUnknown("arithmetic evaluates %s; write it without quotes", source)
+	}
+	for _, name := range strings.FieldsFunc(source, func(r rune) bool { return !strings.ContainsRune(nameLetters, r) }) {
+		if syntax.ValidName(name) {
+			s.vars.evaluated[name] = true
+		}
+	}
+}
+
 // steering are the variables that decide which program runs, or what runs
 // beside it.
 var steering = []string{
@@ -177,7 +202,7 @@ var steering = []string{
 	"LESSOPEN", "LESSCLOSE", "NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS",
 	"GOFLAGS", "GOROOT", "GOTOOLDIR", "GOPROXY", "GONOSUMDB", "GONOSUMCHECK", "GOINSECURE", "GOSUMDB", "GOENV", "GOTOOLCHAIN", "CC", "CXX", "AR", "RUSTC", "RUSTC_WRAPPER", "MAKEFLAGS", "MAKEFILES", "GZIP", "TAR_OPTIONS",
 	"RIPGREP_CONFIG_PATH", "ODD_TTY", "TERMINFO", "BASH_ALIASES", "BASH_CMDS", "BASH_LOADABLES_PATH", "GOCACHEPROG", "GOAUTH", "GOVCS", "GOWORK", "PKG_CONFIG", "FC", "GCCGO",
-	"GCONV_PATH", "LOCPATH", "NLSPATH", "GLIBC_TUNABLES", "AWKPATH", "AWKLIBPATH", "LESS", "LESSKEYIN", "LESSKEY_CONTENT",
+	"GCONV_PATH", "LOCPATH", "NLSPATH", "GLIBC_TUNABLES", "AWKPATH", "AWKLIBPATH", "LESS", "LESSKEYIN", "LESSKEY_CONTENT", "GLOBIGNORE", "SIMPLE_BACKUP_SUFFIX",
 }
 
 // steeringPrefixes begin the names of more such variables.

@@ -25,19 +25,27 @@ func (w word) is(any ...string) bool { return w.known && slices.Contains(any, w.
 // value for count as known: ~ and $HOME are written ~, $PWD is written ".".
 func readWord(w *syntax.Word) word {
 	out := word{known: true}
-	var text strings.Builder
+	var text, bare strings.Builder // bare: without what is quoted
 	for i, part := range w.Parts {
 		s, known, glob := readPart(part, i == 0)
 		text.WriteString(s)
 		if out.known && known {
 			out.lead += s
 		}
-		if lit, ok := part.(*syntax.Lit); ok && out.known && glob && !strings.Contains(lit.Value, `\`) {
-			out.lead += lit.Value[:strings.IndexAny(lit.Value, "*?[")]
+		if lit, ok := part.(*syntax.Lit); ok {
+			if out.known && glob && !strings.Contains(lit.Value, `\`) {
+				out.lead += lit.Value[:strings.IndexAny(lit.Value, "*?[")]
+			}
+			_, unquoted := unescape(lit.Value, "")
+			bare.WriteString(unquoted)
 		}
 		out.known = out.known && known
 		out.glob = out.glob || glob
 		out.splits = out.splits || mayBeSeveral(part)
+	}
+	if _, rest, opens := strings.Cut(bare.String(), "{"); opens && len(w.Parts) > 1 && (strings.Contains(rest, ",") || strings.Contains(rest, "..")) {
+		out.known, out.glob = false, false
+		out.lead, _, _ = strings.Cut(out.lead, "{")
 	}
 	out.text = text.String()
 	if !out.known {

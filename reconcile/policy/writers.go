@@ -16,6 +16,7 @@ func judgeWriter(p *program) {
 
 // judgeFormatter judges a program that rewrites its operands, files and folders, under -w.
 func judgeFormatter(p *program) {
+	judgeGoFlags(p, p.argv[1:])
 	o := p.options("")
 	p.unsureOf(o)
 	if o.has("w") {
@@ -66,19 +67,21 @@ type transfer struct {
 	from   []word
 	to     word
 	folder bool
+	suffix word // of the name that what was there gets
 }
 
 // readTransfer takes the operands of a program apart that copies, moves or links.
 func readTransfer(o parsed) transfer {
 	last := len(o.operands) - 1
+	keeps, _ := o.option("S", "suffix")
 	if t, is := o.option("t", "target-directory"); is && t.value.text != "" {
-		return transfer{o.operands, t.value, true}
+		return transfer{o.operands, t.value, true, keeps.value}
 	} else if is {
-		return transfer{o.operands, word{text: "…"}, true}
+		return transfer{o.operands, word{text: "…"}, true, keeps.value}
 	} else if last < 1 {
-		return transfer{from: o.operands}
+		return transfer{from: o.operands, suffix: keeps.value}
 	}
-	return transfer{o.operands[:last], o.operands[last], last > 1}
+	return transfer{o.operands[:last], o.operands[last], last > 1, keeps.value}
 }
 
 // puts writes to a target that may be a file or a folder.
@@ -88,6 +91,7 @@ func (t transfer) puts(p *program, tree bool) {
 	}
 	if !t.folder {
 		p.writes(tree, t.to)
+		p.keeps(t.to, t.suffix)
 	}
 	for _, n := range t.from {
 		if !n.known {
@@ -97,6 +101,19 @@ func (t transfer) puts(p *program, tree bool) {
 		inner := t.to
 		inner.text = strings.TrimSuffix(t.to.text, "/") + "/" + path.Base(n.text)
 		p.writes(tree, inner)
+		p.keeps(inner, t.suffix)
+	}
+}
+
+// keeps notes that what was in a file goes by another name: with a suffix, or with * in it for the file's.
+func (p *program) keeps(name, suffix word) {
+	switch {
+	case suffix.text == "":
+	case !suffix.known || strings.ContainsAny(suffix.text, "*/"):
+		p.unsure("%s keeps a copy of %s, and the command does not show where", p.name(), name.text)
+	default:
+		name.text = strings.TrimSuffix(name.text, "/") + suffix.text
+		p.writes(false, name)
 	}
 }
 
