@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
@@ -63,6 +64,24 @@ func TestSessionsRunBesideADrain(t *testing.T) {
 	}
 	if kind := w.records(r.Run)[0].Kind; kind != event.Engage {
 		t.Errorf("it recorded %s", kind)
+	}
+}
+
+// A change that a drain works on stays in sight, for odd op list and odd op cancel, while a session beside it ends.
+func TestASessionBesideLeavesTheChangeInSight(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, forDocs)
+	w.commit(repo.Changes{"docs/a.md": []byte("# A\n")}, "the docs")
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		w.answer = answers(finds("x"))
+		w.mustInvoke(1)
+		if b := pipeline.Beats(w.repo.Live()); len(b) != 1 || b[0].Task != "a" || b[0].Phase != pipeline.Generate {
+			t.Errorf("after the session beside it the change is shown as %+v", b)
+		}
+		return delivers(1, "# A\n\nmore\n"), nil
+	}
+	if r := w.must(); len(r.Tasks) != 1 || r.Tasks[0].State != board.Review || len(w.repo.Live()) > 0 {
+		t.Errorf("%+v, and shown is %q", r, w.repo.Live())
 	}
 }
 

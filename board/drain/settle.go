@@ -80,7 +80,9 @@ type result struct {
 }
 
 func (d *drain) save(ctx context.Context, c *claim, done []work) error {
-	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
+	if !isOffBoard(c.task) { // else what is shown is of a drain beside it
+		defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
+	}
 	for i, w := range done {
 		if why := w.findEmergency(); why != "" {
 			done[i].lastSession = w.asVoid("emergency: " + why)
