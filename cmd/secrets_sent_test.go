@@ -73,7 +73,7 @@ func TestPlantedSecretsAreNotSent(t *testing.T) {
 		t.Fatalf("%v: %s %d requests\n%s", err, b, len(model.Heard()), w.talk)
 	}
 	for _, o := range ops {
-		for _, verbName := range []string{"show", "trace", "prompt", "diff", "classify"} {
+		for _, verbName := range []string{"show", "prompt", "diff", "classify"} {
 			w.odd("op", verbName, o.Op)
 			w.odd("op", verbName, o.Op, "--json")
 		}

@@ -239,7 +239,7 @@ func runOpCancel(c *cli.Context, env console.Env) error {
 		if err := v.Repo.AskStop(b.Op, "cancelled by "+h.By()+": "+why); err != nil {
 			return err
 		}
-		return console.Show(v.Env, o.JSON, map[string]string{"op": b.Op, "task": b.Task, "state": "stopping", "by": h.By()}, []string{b.Op, "stopping", b.Task, "its odd drain ends the session; odd op list shows until then"})
+		return console.Show(v.Env, o.JSON, map[string]string{"op": b.Op, "task": b.Task, "state": "stopping", "by": h.By()}, []string{b.Op, "stopping", b.Task, "its odd drain ends the session; until then odd op list shows it"})
 	}
 	if err != nil {
 		return err

@@ -66,10 +66,14 @@ func anchorCodes() []Code {
 // findingCodes returns the codes of odd check.
 func findingCodes() []Code {
 	var out []Code
-	for _, r := range slices.Concat(okf.Codes(), contract.Codes(), canon.Rules()) {
-		out = append(out, Code{Code: r.Name, Kind: "finding of odd check", Means: Sentence(fmt.Sprintf("%s (%s)", r.About, r.Severity)),
-			Fix: "`odd check` prints the file, the line and how to mend it."})
+	add := func(check string, rules []okf.Code) {
+		for _, r := range rules {
+			out = append(out, Code{Code: r.Name, Kind: "finding of odd check", Means: Sentence(fmt.Sprintf("%s (%s)", r.About, r.Severity)),
+				Fix: "`" + check + "` prints the file, the line and how to mend it."})
+		}
 	}
+	add("odd check", append(okf.Codes(), contract.Codes()...))
+	add("odd check --canon", canon.Rules())
 	return out
 }
 
