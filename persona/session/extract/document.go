@@ -212,12 +212,19 @@ func (d *document) addHeading(h *ast.Heading) {
 	s := &section{doc: d, level: h.Level, heading: r, title: strings.TrimRight(r.text, " #:"), line: d.firstLine(h)}
 	s.code = len(r.spans) > 0 && r.spans[0].kind == codeSpan && len(r.spans[0].text) == len(r.text)
 	for p := d.sections[len(d.sections)-1]; p != nil; p = p.parent {
-		if p.level < s.level && p.level > 0 {
+		if p.level > 0 && (p.level < s.level || p.level == s.level && d.repeats(s, p)) {
 			s.parent = p
 			break
 		}
 	}
 	d.sections = append(d.sections, s)
+}
+
+// repeats reports whether the heading of s stood already below the heading above p: here it is about p.
+func (d *document) repeats(s, p *section) bool {
+	return p.title != s.title && slices.ContainsFunc(d.sections, func(x *section) bool {
+		return x.parent == p.parent && x.level == s.level && x.title == s.title
+	})
 }
 
 func (d *document) firstHeading() string {

@@ -6,7 +6,8 @@
 //
 //   - policies: the paragraphs and lists of a section that oblige people, whole, so that their
 //     conditions stay, a heading that obliges, and a list of orders of what agents or contributors read. A section of
-//     bearable length is quoted whole, and one whose parts say little alone with its parts.
+//     bearable length is quoted whole, and one whose parts say little alone, or that only opens what its parts oblige to, with its
+//     parts; what is done before a change is handed in, for those who do it.
 //     Where a document is about how people work, weaker words count, and in a charter what is done
 //   - processes: a heading that names an activity, or a sentence that says what for, above an ordered
 //     list, instructions or commands; a noun only above steps or commands; Diagnosis, Mitigation and

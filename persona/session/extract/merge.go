@@ -20,7 +20,13 @@ func (d *document) findCandidates() []candidate {
 			out = append(out, s.findCandidates()...)
 		}
 	}
-	return d.joinParts(out)
+	out = d.takeBelow(d.joinParts(out))
+	for i, c := range out {
+		if c.kind == policyAtom && restates(c.title, c.about) {
+			out[i].about = ""
+		}
+	}
+	return out
 }
 
 // findCandidates reads a section. What is a step, a decision or a role's description is not a

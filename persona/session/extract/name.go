@@ -65,10 +65,20 @@ func (s *section) qualifyTitle(title string) string {
 	if title == "" {
 		return capitalize(firstPart(s.doc.displayName()))
 	}
-	d, telling := s.doc, countTelling(title)
+	if isFilename(title) && s.doc.isForAgents() {
+		title = "Rules for agents"
+	}
 	points := slices.ContainsFunc(words(title), func(w string) bool { return in("this these", w) })
+	for _, sp := range s.heading.spans {
+		if sp.kind == codeSpan && countTelling(sp.text) == 0 { // else it reads as a word of the sentence
+			title, points = strings.Replace(title, " "+sp.text+" ", " `"+sp.text+"` ", 1), true
+		}
+	}
+	full := title
+	title = abbreviated().ReplaceAllString(title, "")
+	d, telling := s.doc, countTelling(title)
 	if strings.HasSuffix(title, ")") || sameName(firstPart(d.displayName()), title) {
-		return title
+		return full
 	}
 	if telling < 2 && !points {
 		for p := s.parent; p != nil; p = p.parent {
@@ -82,8 +92,11 @@ func (s *section) qualifyTitle(title string) string {
 	if name := strings.NewReplacer("(", "", ")", "").Replace(d.shortName()); (telling < 2 || points || apart && telling < 4) && !isGeneric(name) && !sameName(name, title) {
 		return title + " (" + name + ")"
 	}
-	return title
+	return full
 }
+
+// abbreviated is what stands in brackets at the end of a title for its words, which the document's name replaces.
+var abbreviated = lazy(` \([A-Z]{2,6}\)$`)
 
 // countTelling counts the words of a title that say what it is about: not those that many headings have.
 func countTelling(title string) int {

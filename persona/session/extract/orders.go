@@ -33,6 +33,19 @@ func (s *section) listsOrders(bs []block, i int) bool {
 	return 4*orders >= 3*n && (4*hard >= n && n > 2 || !acts && (s.doc.isForAgents() || s.doc.isRulebook() && hard > 0))
 }
 
+// forbids reports whether what stands below a verdict says it by itself: each item of its lists forbids something.
+func (s *section) forbids() bool {
+	n := 0
+	for _, b := range s.blocks {
+		for _, it := range b.items {
+			if n++; !b.nested && !beginsWith(it.ordered(), "avoid never don't don’t do no not") {
+				return false
+			}
+		}
+	}
+	return n > 0
+}
+
 // ordered is the text of an item behind its label, if any, and "" where it begins with code.
 func (it item) ordered() string {
 	lead, rest, ok := it.run.splitLead()

@@ -72,10 +72,10 @@ func namesCourse(title string) bool {
 }
 
 // isInParts reports whether what was read of s and below it is one rule in parts: nothing but rules, and below a heading of a process
-// steps, which are a process by its heading, or two of which are told by it, or one of which is a fragment: what s itself says where that is little or leads on to the parts, or what stands below a heading that says
+// steps, which are a process by its heading, or two of which are told by it, or most of which say little alone, or one of which is a fragment: what s itself says where that is little or leads on to the parts, or what stands below a heading that says
 // nothing without that of s.
 func (s *section) isInParts(of []candidate) bool {
-	fragment := namesCourse(s.title) && len(of) > 1 || countTelling(s.title) > 0 && count(of, func(c candidate) bool {
+	fragment := len(of) > 0 && s.holdsShortRules(count(of, func(c candidate) bool { return !c.isTrifle() })) || namesCourse(s.title) && len(of) > 1 || countTelling(s.title) > 0 && count(of, func(c candidate) bool {
 		return strings.HasSuffix(c.title, " ("+sectionNumber().ReplaceAllString(s.title, "")+")")
 	}) > 1
 	for _, c := range of {
@@ -87,6 +87,18 @@ func (s *section) isInParts(of []candidate) bool {
 		fragment = fragment || own && (c.evidence[0].isTrifling() || slices.ContainsFunc(c.evidence[0].quote, leadsOn().MatchString)) || !own && countTelling(title) == 0
 	}
 	return fragment
+}
+
+// holdsShortRules reports whether s is nothing but a heading above sections of a few rules each, most of which do not
+// tell alone: told is how many do.
+func (s *section) holdsShortRules(told int) bool {
+	parts := s.doc.sectionsBelow(s)
+	return s.doc.isRulebook() && len(s.blocks) == 0 && !slices.ContainsFunc(parts, func(x *section) bool { return x.parent != s }) && 2*told <= count(parts, (*section).isShort)
+}
+
+// isShort reports whether s is a few rules.
+func (s *section) isShort() bool {
+	return len(s.blocks) > 0 && s.endLine()-s.line < maxOpening && (s.blocks[0].kind == bullets || len(s.listPieces(true)) > 0)
 }
 
 // leadsOn are the words of a text that leaves it to what stands below it.

@@ -28,7 +28,10 @@ func (s *section) readRules(others []candidate) []candidate {
 	whole := s.isFirst() && s.doc.place == policies
 	title := sectionNumber().ReplaceAllString(s.subject(), "")
 	_, how := howTo(title)
-	if _, what := whatIs(title); what || how && !s.doc.isRulebook() || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || s.doc.hasWord("troubleshooting") || introduces().MatchString(s.doc.title) || argues().MatchString(s.title) || !whole && (!ruleTitle(title) || s.code) {
+	if _, what := whatIs(title); what || how && !s.doc.isRulebook() || s.nearestTopic() == glossary || s.own == roles || s.doc.decides || s.doc.isOfDuties() || s.isAside() || s.doc.hasWord("troubleshooting") || introduces().MatchString(s.doc.title) || argues().MatchString(s.title) || rung().MatchString(s.title) || !whole && (!ruleTitle(title) || s.code) {
+		return nil
+	}
+	if isFilename(s.title) && len(s.doc.sections) > 3 { // and says what the document is
 		return nil
 	}
 	called := s.own == policies && !isBoilerplate(s.title) || whole
@@ -36,7 +39,7 @@ func (s *section) readRules(others []candidate) []candidate {
 	ps := slices.DeleteFunc(s.listPieces(named), func(p piece) bool {
 		return slices.ContainsFunc(others, func(c candidate) bool { return c.evidence[0].from <= p.to && p.from <= c.evidence[0].to })
 	})
-	if rule := s.statedRule(); len(rule) > 0 && len(others) == 0 {
+	if rule := append(s.statedRule(), s.readGate()...); len(rule) > 0 && len(others) == 0 {
 		return rule
 	}
 	if len(ps) == 0 && (!whole || len(s.doc.sections) > 2) {
@@ -71,6 +74,9 @@ func (s *section) readRules(others []candidate) []candidate {
 // introduces is a title of what teaches something, or tells how it came about, and argues one of what speaks for something.
 var introduces, argues = lazy(`(?i)^(?:an? )?(?:intro(?:duction)? to|understanding|overview of|history of) `), lazy(`(?i)^the (?:[\w-]+ )?(?:(?:case|argument|importance|benefits?|value|myth|problem)(?::| for | of | with )|principle:)`)
 
+// rung is a heading of one of several that are told by their rank, which says little without the others.
+var rung = lazy(`(?i)^(?:p|tier |level |priority )-?[0-9]+\b`)
+
 // minPlain is the weight of a piece that is a rule wherever it stands: it says what people must
 // do, in a document about how they work with each other. A charter holds little but rules.
 const minPlain = 7
@@ -89,9 +95,9 @@ func (s *section) plainRules(ps []piece) []piece {
 // statedRule reads a policy of a heading that obliges by itself, as "Secrets must be rotated": what
 // stands below it explains it.
 func (s *section) statedRule() []candidate {
-	at, weight := findDuty(words(s.title))
-	bs := outermostOf(s.blocks)
-	ws := words(s.title)
+	title := sectionNumber().ReplaceAllString(s.title, "")
+	ws, bs := words(title), outermostOf(s.blocks)
+	at, weight := findDuty(ws)
 	orders := len(ws) > 2 && s.doc.isRulebook() && in("never don't don’t always only avoid", ws[0])
 	if len(bs) == 0 || weight < 3 && !orders || s.doc.shelfPenalty("9999") > 0 || !orders && (at == 0 || at == len(ws)-1 || len(ws) < 4) || strings.HasSuffix(s.title, "?") {
 		return nil
@@ -105,11 +111,11 @@ func (s *section) statedRule() []candidate {
 	if e.to-e.from >= maxRules {
 		return nil
 	}
-	about := clip(s.title, maxDescription)
+	about := clip(title, maxDescription)
 	if b, ok := s.firstProse(); ok && orders && sharesWord(s.title, firstOf(b.run.text)) {
 		about = cmp.Or(describeBy(b.run.text), about)
 	}
-	return []candidate{{kind: policyAtom, title: s.title, about: about, score: scoreSigns + 8, owners: s.readOwners(), evidence: []evidence{e}}}
+	return []candidate{{kind: policyAtom, title: title, about: about, score: scoreSigns + 8, owners: s.readOwners(), evidence: []evidence{e}}}
 }
 
 // describeRule describes a rule: the sentence of a paragraph of ps that obliges most, else the first of
@@ -330,7 +336,7 @@ func (s *section) isAside() bool {
 		return true
 	}
 	for p := s; p != nil; p = p.parent {
-		if isKnownHeading(p.title, weighed) || strings.Contains(strings.ToLower(p.title), "example") || verdict().MatchString(p.title) || slices.ContainsFunc(p.blocks, func(b block) bool { return informs().MatchString(b.run.text) }) {
+		if isKnownHeading(p.title, weighed) || strings.Contains(strings.ToLower(p.title), "example") || verdict().MatchString(p.title) && !p.forbids() || slices.ContainsFunc(p.blocks, func(b block) bool { return informs().MatchString(b.run.text) }) {
 			return true
 		}
 	}
@@ -386,8 +392,8 @@ func weighSentence(q string, d *document, named bool) int {
 			at, weight = i, w
 		}
 	}
-	if weight < 2 {
-		return weight
+	if weight < 2 || d.hasWord("contributing contribute development developer developers") && in("offer offers provide provides give gives", ws[at]) { // or tells of tools
+		return min(weight, 1)
 	}
 	if !named && (at == 0 || ws[at-1] == "we") { // an imperative, or what somebody did
 		weight--
@@ -419,7 +425,7 @@ func pronounFirst(s string) bool {
 // rulebooks are the words in the path of a document that lays down rules, and affairs those
 // of one that is about how people work with each other.
 const (
-	rulebooks = "contributing contribute conduct policy policies guideline guidelines standard standards convention conventions rules requirements style expectations practices codestyle"
+	rulebooks = "contributing contribute conduct principles policy policies guideline guidelines standard standards convention conventions rules requirements style expectations practices codestyle"
 	affairs   = "governance contributor contributors contribution security charter charters onboarding offboarding maintainers membership moderation moderators election elections " +
 		"review reviews reviewing process processes workflow release releases releasing benefits"
 )

@@ -533,7 +533,7 @@ func TestTrifles(t *testing.T) {
 		want       int
 	}{
 		{"CONTRIBUTING.md", "Members should wash their boats.", 0}, {"GOVERNANCE.md", "Members should wash their boats.", 1}, {"AGENTS.md", "Members should wash their boats.", 1},
-		{"CONTRIBUTING.md", "Members must wash their boats.", 1}, {"CONTRIBUTING.md", "Avoid boats that nobody washes.", 0}, {"CONTRIBUTING.md", "- Members should wash their boats.\n- Members should lock their boats.", 1},
+		{"CONTRIBUTING.md", "Members must wash their boats.", 1}, {"CONTRIBUTING.md", "Avoid boats that nobody washes.", 0}, {"CONTRIBUTING.md", "### Oar marks\n\nMembers should wash it.\n\n### Paint\n\n- Wash it", 1}, {"CONTRIBUTING.md", "- Members should wash their boats.\n- Members should lock their boats.", 1},
 		{"CONTRIBUTING.md", "Members should wash their boats" + strings.Repeat(" and the keel of the boats", 5) + ".", 1},
 		{"CONTRIBUTING.md", "All members must follow our code of conduct.", 0}, {"CONTRIBUTING.md", "All members must follow our code of conduct.\n\nMembers must wash it.", 1},
 		{"CONTRIBUTING.md", "Members should paint boats by this list.\n\n| Boat | Paint |\n|---|---|\n| Skiff | Red |", 1},

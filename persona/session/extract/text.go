@@ -301,7 +301,7 @@ func aboutOfLead(text string) string {
 	}
 	lead := stripLabel(strings.TrimRight(all[len(all)-1], ": "))
 	ws := words(lead)
-	if len(ws) < 6 || strings.HasSuffix(lead, "]") || !isCapitalized(lead) || !standsAlone(strings.Replace(lead, "following ", "", 1)) || in("must should may can will shall not are is be to by of for in on with from like as and or the a an", ws[len(ws)-1]) {
+	if len(ws) < 6 || in("when while if", ws[0]) && !strings.Contains(lead, ", ") || strings.HasSuffix(lead, "]") || !isCapitalized(lead) || !standsAlone(strings.Replace(lead, "following ", "", 1)) || in("must should may can will shall not are is be to by of for in on with from like as and or the a an", ws[len(ws)-1]) {
 		return ""
 	}
 	return clip(lead, maxDescription)
@@ -325,7 +325,7 @@ func pointsAway(ws []string) bool {
 
 // pointing are the words of a sentence that sends to what stands above or below it, and of one that
 // announces a list within itself.
-var pointing = lazy(`(?i)(?:\bthe|\bas|\bsee|ed|own|ven|out|find|found) (?:above|below)\b|\b(?:above|below)(?:[.,;:)]|$)|\b(?:the|these|as) following\b|^(?:here|there) are (?:some|the)\b|\b(?:this|these|those)(?: (?:is|are|by|in|to|for|with|and|or|as|when|if|can|should|must|will|may)\b|[.,;:)]|$)|[a-z]: [A-Z].*[^.!]$|; (?:or|and)$|^(?:\S+ ){1,4}(?:it|them)[.!]?$`)
+var pointing = lazy(`(?i)(?:\bthe|\bas|\bsee|ed|own|ven|out|find|found) (?:above|below)\b|\b(?:above|below)(?:[.,;:)]|$)|\b(?:the|these|as) following\b|^(?:here|there) are (?:some|the)\b|\b(?:this|these|those)(?: (?:is|are|by|in|to|for|with|and|or|as|when|if|can|should|must|will|may)\b|[.,;:)]|$)|[a-z]: [A-Z].*[^.!]$|; (?:or|and)$|^(?:\S+ ){1,4}(?:it|them)[.!]?$|\bthat \w+(?: here)?[.!]$|\b(?:material|content|information|text) here\b`)
 
 // withLimits returns a sentence of text with what limits it behind it, as "Unless …" and "This does
 // not hold for …"; up to twice maxDescription long, so that no condition is cut off. ok tells

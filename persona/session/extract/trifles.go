@@ -7,9 +7,12 @@ const trifle = 28
 // above its heading, or it is a few words of advice. In a charter, and for agents, few words are a rule.
 func (e evidence) isTrifling() bool {
 	var ts []string
-	n, hard := 0, e.doc.isCharter() || e.doc.isForAgents()
+	n, heads, hard := 0, 0, e.doc.isCharter() || e.doc.isForAgents()
 	for _, b := range e.passage {
-		if b.kind == table || b.kind == code || len(b.items) > 1 {
+		if b.kind == caption {
+			heads++
+		}
+		if heads > 1 || b.kind == table || b.kind == code || len(b.items) > 1 {
 			hard = true
 		}
 		for _, t := range b.listTexts() {

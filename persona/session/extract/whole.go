@@ -32,7 +32,7 @@ func (s *section) joinEvidence(ps []piece, alone bool) []evidence {
 			cited += n
 		}
 	}
-	if lines := last - first; 2*coded < all && (alone && (lines < shortRules || lines < maxRules && 3*cited >= all) || lines < shortRules && 2*cited >= all) {
+	if lines := last - first; (2*coded < all || lines < maxOpening) && (alone && (lines < shortRules || lines < maxRules && 3*cited >= all) || lines < shortRules && 2*cited >= all) {
 		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passageBetween(first, last)}}
 	}
 	var out []evidence
