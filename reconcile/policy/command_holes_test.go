@@ -43,7 +43,7 @@ func TestCommandIsNotFooled(t *testing.T) {
 		"strace -ELD_PRELOAD=x ls", "busybox --install", "tree -RL 1", "go build ./...", "go build a", "yq --split-exp-file a b", "cloc --found=x .", "less -Tx a",
 		"find . -not -name -name \"$x\"", "find . -printf -name \"$x\"", "go vet \"$x\"", "go list $(cat a)", "go build -o /dev/null -ldflags=-extld=./x .", "go build -o /dev/null -ldflags '-s -extld ./x' .", "go vet -gcflags=-memprofile=x .",
 		`go build -o /dev/null -ldflags "-X a=$x" .`, "go build -o /dev/null -asmflags=all=-o=x .", "staticcheck -debug.cpuprofile=x ./...", "staticcheck --debug.trace x ./...", "yq --in-place .a a", "arch -x86_64 ./x", "cp --suffix=$x a b", "sed -i$x p a", "sed -i'../*' p a",
-		"shopt -s dotglob; cat */*key",
+		"shopt -s dotglob; cat */*key", "find . -execdir touch a \\;", "find . -okdir cp a b \\;", "uniq {a,b}", "uniq a*", "xxd a*", "cp a*", "install a{b,c}", "printf {-v,x} y", "mv -b a b", "cp --backup=t a b", "install -b a b",
 	} {
 		if v := JudgeCommand(line, CommandPolicy{Files: fstest.MapFS{}}); !v.Unknown && !v.Refused() {
 			t.Errorf("%s: passes for one that writes only %q", line, v.Writes)
@@ -109,6 +109,10 @@ func TestCommandStaysUsable(t *testing.T) {
 
 		{"env -a ls touch x", "+x"},
 		{"xargs --replace touch echo x", "+echo +x"},
+		{"xxd -ps docs/a.md docs/x", "+docs/x"},
+		{"xxd -l 16 -R always docs/a.md", ""},
+		{"env -C docs -C docs touch x", "+docs/x"},
+		{"cp -r docs src", "+src +src/** +src/docs +src/docs/**"},
 
 		// A folder that is, or becomes, a repository of its own is another matter.
 		{"git -C docs/b log", "?"},

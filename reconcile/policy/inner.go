@@ -111,10 +111,11 @@ func handsOn(p *program, name string, o parsed, rest []word) {
 
 // wrapperFlags judges the flags of a wrapper that do more than their work.
 func wrapperFlags(p *program, name string, flags parsed) {
+	from := p.dirs
 	for _, o := range flags.options {
 		switch {
 		case name == "env" && o.means("C", "chdir"):
-			p.dirs = p.policy.enterFolder(p.dirs, o.value)
+			p.dirs = p.policy.enterFolder(from, o.value) // the last one counts
 		case name == "env" && o.means("S", "split-string"):
 			p.addHard("command_evaluated", "env -S runs text as a command", "write the command itself")
 		case name == "parallel" && o.means("results", "joblog"), slices.Contains([]string{"time", "strace", "ltrace"}, name) && o.means("o", "output"):

@@ -164,7 +164,9 @@ func findActs(p *program, starts, args []word) {
 				end++
 			}
 			if i += 1 + end; end > 0 {
-				p.run(p.with(markFilledWords(runs[:end], "{}", "./")))
+				c := p.with(markFilledWords(runs[:end], "{}", "./"))
+				c.dirs.lost = c.dirs.lost || strings.HasSuffix(a.text, "dir") // in the folder of each file
+				p.run(c)
 			}
 		}
 	}

@@ -43,8 +43,8 @@ func readWord(w *syntax.Word) word {
 		out.glob = out.glob || glob
 		out.splits = out.splits || mayBeSeveral(part)
 	}
-	if _, rest, opens := strings.Cut(bare.String(), "{"); opens && len(w.Parts) > 1 && (strings.Contains(rest, ",") || strings.Contains(rest, "..")) {
-		out.known, out.glob = false, false
+	if _, rest, opens := strings.Cut(bare.String(), "{"); opens && (strings.Contains(rest, ",") || strings.Contains(rest, "..")) {
+		out.known, out.glob, out.splits = false, false, true
 		out.lead, _, _ = strings.Cut(out.lead, "{")
 	}
 	out.text = text.String()

@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -28,10 +31,19 @@ func judgeFormatter(p *program) {
 
 // judgeFilter judges a program that reads one file and writes another.
 func judgeFilter(p *program) {
-	takes := map[string]string{"uniq": "fsw", "xxd": "cglosn"}
-	o := p.options(takes[programName(p.name())], "skip-fields", "skip-chars", "check-chars")
+	takes := map[string]string{"uniq": "fsw", "xxd": "cglosnR"}
+	c := p.with(slices.Clone(p.argv))
+	for i, a := range c.argv { // xxd has words behind one dash, of which the first letter counts
+		if programName(p.name()) == "xxd" && strings.HasPrefix(a.lead, "-") && len(a.text) > 2 && !strings.Contains(takes["xxd"], a.text[1:2]) {
+			c.argv[i] = word{text: "-p", known: a.known, lead: "-p"}
+		}
+	}
+	o := c.options(takes[programName(p.name())], "skip-fields", "skip-chars", "check-chars")
 	p.unsureOf(o)
 	if len(o.operands) > 0 {
+		if n := o.operands[0]; n.glob || n.splits {
+			p.unsure("%s writes the second of its files, and %s may be two", p.name(), n.text)
+		}
 		p.reads(o.operands[0])
 		p.writes(false, o.operands[1:]...)
 	}
@@ -67,31 +79,36 @@ type transfer struct {
 	from   []word
 	to     word
 	folder bool
-	suffix word // of the name that what was there gets
+	kept   []option // flags that keep what was there
 }
 
 // readTransfer takes the operands of a program apart that copies, moves or links.
 func readTransfer(o parsed) transfer {
 	last := len(o.operands) - 1
-	keeps, _ := o.option("S", "suffix")
-	if t, is := o.option("t", "target-directory"); is && t.value.text != "" {
-		return transfer{o.operands, t.value, true, keeps.value}
-	} else if is {
-		return transfer{o.operands, word{text: "…"}, true, keeps.value}
-	} else if last < 1 {
-		return transfer{from: o.operands, suffix: keeps.value}
+	t := transfer{from: o.operands}
+	into, is := o.option("t", "target-directory")
+	switch {
+	case is:
+		t.to, t.folder = into.value, true
+		t.to.text = cmp.Or(t.to.text, "…")
+	case last > 0:
+		t.from, t.to, t.folder = o.operands[:last], o.operands[last], last > 1
 	}
-	return transfer{o.operands[:last], o.operands[last], last > 1, keeps.value}
+	for _, f := range o.options {
+		if f.means("b", "backup", "S", "suffix") {
+			t.kept = append(t.kept, f)
+		}
+	}
+	return t
 }
 
 // puts writes to a target that may be a file or a folder.
 func (t transfer) puts(p *program, tree bool) {
 	if t.to.text == "" {
+		if slices.ContainsFunc(t.from, func(n word) bool { return n.glob || n.splits }) {
+			p.unsure("%s writes the last of its files, and the command does not show which that is", p.name())
+		}
 		return
-	}
-	if !t.folder {
-		p.writes(tree, t.to)
-		p.keeps(t.to, t.suffix)
 	}
 	for _, n := range t.from {
 		if !n.known {
@@ -100,8 +117,34 @@ func (t transfer) puts(p *program, tree bool) {
 		}
 		inner := t.to
 		inner.text = strings.TrimSuffix(t.to.text, "/") + "/" + path.Base(n.text)
-		p.writes(tree, inner)
-		p.keeps(inner, t.suffix)
+		t.put(p, inner, tree, n)
+	}
+	if !t.folder {
+		t.put(p, t.to, tree, t.from...)
+	}
+}
+
+// put writes one target, with all that is below what it is made from.
+func (t transfer) put(p *program, to word, tree bool, from ...word) {
+	p.writes(tree, to)
+	for _, n := range from {
+		for _, r := range p.places(n.text) {
+			if p.policy.Files == nil || isOutside(r) {
+				continue
+			}
+			if info, err := fs.Stat(p.policy.Files, r); err == nil && info.IsDir() {
+				all := to
+				all.text = strings.TrimSuffix(to.text, "/") + "/**"
+				p.writes(false, all)
+			}
+		}
+	}
+	for _, f := range t.kept {
+		if f.means("S", "suffix") {
+			p.keeps(to, f.value)
+		} else {
+			p.unsure("%s keeps what was in %s, and the command does not show where", p.name(), to.text)
+		}
 	}
 }
 
