@@ -136,10 +136,11 @@ func (d *document) listsVersions() bool {
 }
 
 // isClosed reports whether nothing is read from s: a licence, a table of contents, what no longer is, or what
-// stands below one.
+// stands below one, but for what the top heading of a table of contents has below it.
 func (s *section) isClosed() bool {
 	for p := s; p != nil; p = p.parent {
-		if phraseTopic(strings.ToLower(p.title)) == closed || bygone().MatchString(p.title) {
+		contents := p != s && p.level == 1 && strings.HasSuffix(strings.ToLower(p.title), "contents")
+		if phraseTopic(strings.ToLower(p.title)) == closed && !contents || bygone().MatchString(p.title) {
 			return true
 		}
 	}

@@ -11,7 +11,9 @@
 //     Where a document is about how people work, weaker words count, and in a charter what is done
 //   - processes: a heading that names an activity, or a sentence that says what for, above an ordered
 //     list, instructions or commands; a noun only above steps or commands; Diagnosis, Mitigation and
-//     the like of a runbook; in a charter, what people do in turn. A section that obliges as often as
+//     the like of a runbook; in a charter, what people do in turn. A document or heading named for an affair of the team, as a release, an onboarding or a
+//     checklist, whose headings instruct is one procedure with all of them; where it is too long, each of its stages is. Left out is a procedure that runs a script
+//     which the program's tree no longer has. A section that obliges as often as
 //     it instructs is neither a policy nor a process, and a finding counts it
 //   - decisions: the section of an ADR that states the decision; not one that was given up or refused, that a
 //     later record of the folder removes by name, decides again or says it replaces, that is a stop-gap or a list of work,
@@ -53,9 +55,9 @@
 //     for the same text and other links are nothing new, and what a person edited stays while the text does.
 //  4. The plainest sources win: procedures, decisions and rules by how plainly
 //     they are such, then roles, definitions, systems, files; a point for every further document that says the same, up
-//     to five, and less for a past year, notes, an example, a heading that does not name it, no description, or what countLacks counts.
+//     to five, eight for an affair of the team, and less for a past year, notes, an example, a heading that does not name it, no description, or what countLacks counts.
 //     Each further atom of one document or type counts less. Beyond two fifths of MaxAtoms only what strong
-//     evidence speaks for is emitted, and nowhere a rule that says little; the weaker ones are named. How many were left out is a finding, as is every input that was
+//     evidence speaks for is emitted, and nowhere a rule that says little, nor how a program is built or run without a why; the weaker ones are named. How many were left out is a finding, as is every input that was
 //     not read and every name that two documents define differently.
 //  5. A source whose text is gone from the file that was read goes from the atom, with what
 //     is quoted of it. An atom that loses the last one is proposed as deprecated, and only
@@ -249,8 +251,18 @@ func splitWeak(all []chosen, limit int) (kept, weak []chosen) {
 	return kept, weak
 }
 
-// isTrifle reports whether c takes no place, however many are free: a rule that says little.
-func (c candidate) isTrifle() bool { return c.kind == policyAtom && c.evidence[0].isTrifling() }
+// isTrifle reports whether c takes no place, however many are free: a rule that says little, or how something is run
+// that is told without a why, or that every program's documents tell and for which no strong evidence speaks.
+func (c candidate) isTrifle() bool {
+	e := c.evidence[0]
+	switch c.kind {
+	case policyAtom:
+		return e.isTrifling()
+	case process:
+		return e.doc.isOfProgram() && (e.isBare() || isEveryday(c.title) && c.score < scoreStrong || (isEveryday(c.title) || isEveryday(c.under)) && !e.tellsWhy())
+	}
+	return false
+}
 
 // isStrong reports whether strong evidence speaks for c: of a rule less is enough in a document for rules, and of a role in one that governs.
 func (c candidate) isStrong() bool {
@@ -362,7 +374,7 @@ func (e evidence) whyDoubted() string {
 	if d := e.doc.madeBySite(e.from, e.to); d != "" {
 		return "a template of the site stands for text: " + d
 	}
-	if e.breaksOff || len(renderAll(e.passage, nil)) > maxPassage {
+	if e.breaksOff || e.isTooLong() {
 		return fmt.Sprintf("%s:%d goes on for more lines than one atom quotes", e.doc.path, e.from)
 	}
 	if q := e.announcesMore(); q != "" {

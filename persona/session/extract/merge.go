@@ -92,7 +92,7 @@ func (s *section) countLacks(c candidate) (n int) {
 	if t.orders < 5 {
 		n = 4
 	}
-	if in("install installing installation", t.firstWord()) && t.lines < shortRules {
+	if isEveryday(s.title) {
 		n += 12
 	}
 	if s.level > 3 {
@@ -117,6 +117,11 @@ func (c candidate) countFlaws(s *section) (n int) {
 		return 0
 	}
 	e := c.evidence[0]
+	defer func() {
+		if c.kind == process && namesTeamAffair(c.title) {
+			n -= 8
+		}
+	}()
 	if c.about == "" && !(c.kind == policyAtom && slices.ContainsFunc(e.passage, func(b block) bool { return len(b.items) > 1 })) {
 		n = 2 // a list of rules says itself what it is
 	}
@@ -192,7 +197,7 @@ func withoutCopies(cs []candidate) (kept []candidate, copies []skip) {
 	say := map[string][]*document{}
 	key := func(c candidate) string {
 		e := c.evidence[0]
-		return path.Dir(e.doc.path) + "\n" + strings.Join(slices.Concat(e.quote, e.steps, e.commands), "\n")
+		return path.Dir(e.doc.path) + "\n" + strings.Join(renderAll(e.passage, nil), "\n")
 	}
 	for _, c := range cs {
 		if k, d := key(c), c.evidence[0].doc; !slices.Contains(say[k], d) {

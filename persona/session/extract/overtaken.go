@@ -110,6 +110,7 @@ func tools() string {
 // tree is what the files of a repository are called, in lower case, and how many are of a program and documents.
 type tree struct {
 	names           map[string]bool
+	paths           []string
 	programs, texts int
 }
 
@@ -123,6 +124,7 @@ func readTree(files fs.FS) tree {
 			return fs.SkipAll
 		}
 		t.names[strings.ToLower(d.Name())] = true
+		t.paths = append(t.paths, "/"+strings.ToLower(p))
 		switch {
 		case d.IsDir():
 		case isReadable(p):
@@ -135,10 +137,10 @@ func readTree(files fs.FS) tree {
 	return t
 }
 
-// withoutGone takes out the decisions about what the tree no longer has: a file that they link to, or what a tool
-// that they choose always leaves. Only a tree of a program tells that. The second result is what it took out, and why.
+// withoutGone takes out the decisions about what the tree no longer has, a file that they link to or what a tool
+// that they choose always leaves, and the procedures that run such a script. Only a tree of a program tells that. The second result is what it took out, and why.
 func withoutGone(files fs.FS, cs []candidate) (kept []candidate, gone []skip) {
-	if !slices.ContainsFunc(cs, func(c candidate) bool { return c.kind == decision }) {
+	if !slices.ContainsFunc(cs, func(c candidate) bool { return c.kind == decision || c.kind == process && len(c.listScripts()) > 0 }) {
 		return cs, nil
 	}
 	t := readTree(files)
@@ -146,13 +148,68 @@ func withoutGone(files fs.FS, cs []candidate) (kept []candidate, gone []skip) {
 		return cs, nil
 	}
 	for _, c := range cs {
-		if what := c.namesGone(files, t); c.kind == decision && what != "" {
+		what := ""
+		switch scripts := c.listScripts(); c.kind {
+		case decision:
+			what = c.namesGone(files, t)
+		case process:
+			if at := slices.IndexFunc(scripts, func(s string) bool { return !t.holds(s) }); at >= 0 {
+				what = scripts[at]
+			}
+		}
+		if what != "" {
 			gone = append(gone, skip{path: c.title, why: what + " is not in the repository any more"})
 		} else {
 			kept = append(kept, c)
 		}
 	}
 	return kept, gone
+}
+
+// script is a word of a command, or marked as code, that names a script of the tree by a relative path.
+var script = lazy(`^(?:\.{1,2}/)*((?:[\w-][\w.-]*/)*[\w-][\w.-]*\.(?:sh|bash|py|rb|pl|mjs|js|ts))$`)
+
+// listScripts are the scripts that c runs or names by a path: none where it makes files, or works elsewhere.
+func (c candidate) listScripts() (out []string) {
+	add := func(word string, bare bool) {
+		if m := script().FindStringSubmatch(word); m != nil && (bare || strings.Contains(word, "/")) {
+			out = append(out, m[1])
+		}
+	}
+	elsewhere := false
+	var read func(bs []block)
+	read = func(bs []block) {
+		for _, b := range bs {
+			cmds := shellCommands(b)
+			elsewhere = elsewhere || slices.ContainsFunc(cmds, leaves().MatchString)
+			for _, w := range strings.Fields(strings.Join(cmds, "\n")) {
+				add(w, true)
+			}
+			for _, it := range append([]item{{run: b.run}}, b.items...) {
+				for _, sp := range it.run.spans {
+					if sp.kind == codeSpan {
+						add(sp.text, false)
+					}
+				}
+				read(it.below)
+			}
+		}
+	}
+	for _, e := range c.evidence {
+		read(e.passage)
+	}
+	if elsewhere {
+		return nil
+	}
+	return out
+}
+
+// leaves is a command that makes files or goes where the tree is not.
+var leaves = lazy(`(?:^|\s)(?:git clone|curl|wget|ssh|scp|docker (?:run|exec)|kubectl exec|touch|unzip|tar|npx)\s|(?:^|\s)cd (?:[~/$<]|\.\./)|> ?\w`)
+
+// holds reports whether a path of t ends so.
+func (t tree) holds(script string) bool {
+	return slices.ContainsFunc(t.paths, func(p string) bool { return strings.HasSuffix(p, "/"+strings.ToLower(script)) })
 }
 
 // namesGone is the file or tool of a decision that t no longer has, "" for none.

@@ -11,8 +11,20 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// maxPassage bounds the lines of a passage. An atom with a longer one is left out.
-const maxPassage = 120
+// maxPassage bounds the lines of a passage, and maxCourse those of a procedure whose steps are headings. An atom with a longer one is left out.
+const (
+	maxPassage = 120
+	maxCourse  = 160
+)
+
+// isTooLong reports whether e quotes more than one atom may.
+func (e evidence) isTooLong() bool {
+	most := maxPassage
+	if slices.ContainsFunc(e.passage, func(b block) bool { return b.kind == caption }) {
+		most = maxCourse
+	}
+	return len(renderAll(e.passage, nil)) > most
+}
 
 // passageBetween is what the blocks of s between two lines say, all of it and in their
 // order: a step keeps the notes, lists and commands below it, a command the comments

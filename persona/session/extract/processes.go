@@ -50,9 +50,11 @@ func (s *section) readProcedure() []candidate {
 // stepsOrdered finds what says that the steps below it have to be taken.
 var stepsOrdered = lazy(`(?i)\b(?:the )?(?:following|below|these) steps (?:must|have to|need to|should|are to) be (?:executed|completed|performed|taken|followed|done)\b|\b(?:follow|take|perform|complete) (?:these|the following|the) steps(?: below)?:$|\bthese are the steps\b[^.]*:$`)
 
-// ordersSteps reports whether s says that the steps that it lists have to be taken.
+// ordersSteps reports whether s says that the steps that it lists have to be taken, or draws those of an affair of the team.
 func (s *section) ordersSteps() bool {
-	return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == paragraph && stepsOrdered().MatchString(b.run.text) })
+	return slices.ContainsFunc(s.blocks, func(b block) bool {
+		return b.kind == paragraph && stepsOrdered().MatchString(b.run.text) || b.kind == code && in("mermaid plantuml", b.lang) && namesTeamAffair(s.title)
+	})
 }
 
 // readCourse is all that s says, with what names it: its opening, its steps, its commands.

@@ -39,6 +39,18 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// TestProceduresOfOneFolder: three procedures whose steps are headings say each something else.
+func TestProceduresOfOneFolder(t *testing.T) {
+	t.Parallel()
+	var files []string
+	for _, boat := range []string{"skiff", "sloop", "yawl"} {
+		files = append(files, "docs/"+boat+".md", "# Release of the "+boat+"\n\n## Before\n\nWash the "+boat+".\n\n## On the day\n\nMove the "+boat+". Ask the guide.\n")
+	}
+	if e := drive(t, request(files...)); len(e.Atoms) != 3 {
+		t.Errorf("got %q", spoken(e))
+	}
+}
+
 // TestPagesOfAManual: pages for those who install something and for those who use it are a manual,
 // whatever the README says; one of the two alone is none.
 func TestPagesOfAManual(t *testing.T) {
@@ -139,8 +151,8 @@ func TestLacks(t *testing.T) {
 		{"nothing", "## Cleaning boats" + steps, procedure, 0},
 		{"few things to do", "## Cleaning boats\n\n1. Open the tin.\n2. Stir it.\n", procedure, 4},
 		{"far down", "#### Cleaning boats" + steps, procedure, 3},
-		{"what installs something", "## Installing boats" + steps, procedure, 12},
-		{"what installs something in many lines", "## Installing boats" + steps + strings.Repeat("\nBoats float.\n", 12), procedure, 0},
+		{"what every program's documents tell", "## Installing it locally" + steps, procedure, 12},
+		{"what is installed here alone", "## Installing boats" + steps, procedure, 0},
 		{"no action in its name", "## Blue boats" + steps, procedure, 4},
 		{"a rule that opens its document", "Members must wash it.\n", candidate{kind: policyAtom}, 6},
 		{"a rule", "# X\n\nBoats float.\n\n## Boats\n\nMembers must wash it.\n", candidate{kind: policyAtom}, 0},
@@ -178,6 +190,7 @@ func TestRankOfOneAtom(t *testing.T) {
 		{"a decision below the heading of its status", "docs/adr/1-float.md", "## Status\n\nAccepted\n\n## Decision\n\nWe will keep float plans.\n", "# Float\n\n## Status\n\nAccepted\n\n## Decision\n\nWe will keep float plans.\n", 0},
 		{"a policy of another document", "policies/a.md", rule("follow our code of conduct for boats"), rule("wash our boats for boats"), 6},
 		{"a numbered part", "a.md", steps("3.2 Cleaning boats"), steps("Cleaning boats"), 6},
+		{"what is no affair of the team", "a.md", steps("Cleaning boats"), steps("Releasing boats"), 8},
 		{"what one may leave out", "a.md", steps("Cleaning boats (optional)"), steps("Cleaning boats"), 6},
 	} {
 		score := func(text string) int {
@@ -525,7 +538,8 @@ func TestMaxAtoms(t *testing.T) {
 }
 
 // TestTrifles: under a limit a rule of a few words of advice, one that leaves what holds to another document, and one that goes on from
-// what stands above its heading take no place, but in a charter few words are a rule.
+// what stands above its heading take no place, but in a charter few words are a rule. Nor does how something is run that is
+// told without a why, one or two commands alone, or what every program's documents tell, unless strong evidence speaks for it.
 func TestTrifles(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -537,9 +551,19 @@ func TestTrifles(t *testing.T) {
 		{"CONTRIBUTING.md", "Members should wash their boats" + strings.Repeat(" and the keel of the boats", 5) + ".", 1},
 		{"CONTRIBUTING.md", "All members must follow our code of conduct.", 0}, {"CONTRIBUTING.md", "All members must follow our code of conduct.\n\nMembers must wash it.", 1},
 		{"CONTRIBUTING.md", "Members should paint boats by this list.\n\n| Boat | Paint |\n|---|---|\n| Skiff | Red |", 1},
+		{"dev.md", "## Running the linter\n\nFrom the top of the tree, with the tools that the image for builds has:\n\n```sh\nmake lint\nmake fix\nmake again\n```", 0},
+		{"dev.md", "## Linting hulls\n\nFrom the top of the tree, with the tools that the image for builds has:\n\n```sh\nmake lint\nmake fix\nmake again\n```", 1},
+		{"dev.md", "## Running tests\n\n### Sailing the hulls\n\nFrom the top of the tree, with the tools that the image for builds has:\n\n```sh\nmake lint\nmake fix\nmake again\n```", 0},
+		{"dev.md", "## Running tests\n\n### Sailing the hulls\n\nThe hulls sail at night. They come back by day. From the top of the tree, run:\n\n```sh\nmake lint\nmake fix\nmake again\n```", 1},
+		{"dev.md", "## Linting hulls\n\nFrom the top of the tree:\n\n```sh\nmake lint\n```", 0}, {"dev.md", "## Linting hulls\n\nFrom the top of the tree, with the tools that the image for builds has:\n\n```sh\nmake lint\n```", 1},
+		{"dev.md", "## Getting started\n\nThe tools are in the shed. Ask the lead for the key.\n\n1. Open the shed.\n2. Take a boat.\n3. Row it.", 0}, {"dev.md", "## Rowing boats\n\nThe tools are in the shed. Ask the lead for the key.\n\n1. Open the shed.\n2. Take a boat.\n3. Row it.", 1},
 		{"GOVERNANCE.md", "Unless specified above, members must wash their boats.", 0}, {"GOVERNANCE.md", "Unless specified above, members must:\n\n- Wash their boats.\n- Lock their boats.", 1},
 	} {
-		r := request(tt.path, "# Club\n\nBoats float.\n\n## Boats\n\n"+tt.says+"\n")
+		head := "# Club\n\nBoats float.\n\n## Boats\n\n"
+		if strings.HasPrefix(tt.says, "## ") {
+			head = "# Club\n\nBoats float.\n\n"
+		}
+		r := request(tt.path, head+tt.says+"\n")
 		r.MaxAtoms = 40
 		if e := drive(t, r); len(e.Atoms) != tt.want {
 			t.Errorf("%s: %s: got %q", tt.path, tt.says, spoken(e))

@@ -1,5 +1,10 @@
 package extract
 
+import (
+	"slices"
+	"strings"
+)
+
 // trifle is the words up to which a rule says little, unless it says what people must do.
 const trifle = 28
 
@@ -37,3 +42,38 @@ var ofAnother = lazy(`(?i)\b(?:follow|read|view|see|respect|adhere to|abide by|c
 
 // beyond are the words of an opening that goes on from what stands above its heading.
 var beyond = lazy(`(?i)\b(?:specified|described|mentioned|listed|stated|defined|outlined|noted|given|explained|covered|discussed) (?:above|earlier)\b|\bthe above\b|\babove[- ]mentioned\b`)
+
+// isEveryday reports whether a heading says no more than that something is built, run, tested or the like, as that of every
+// program does.
+func isEveryday(title string) bool {
+	ws := words(bracketed().ReplaceAllString(title, ""))
+	const deeds = "build building compile compiling develop developing development format formatting install installing installation lint linter linting quickstart run running setup start started starting " +
+		"test testing tests update updating usage use using add adding debug debugging"
+	return slices.ContainsFunc(ws, func(w string) bool { return in(deeds, w) }) && !slices.ContainsFunc(ws, func(w string) bool {
+		return !in(deeds, w) && !in("a all an and app application binaries binary code container containers dependencies dependency docker docs documentation environment everything for from full get getting how image images in instructions "+
+			"integration it linters local locally of on our project requirements server set site source steps suite the this to unit up via with your", w)
+	})
+}
+
+// isOfProgram reports whether d tells those who work on a program how: a README, or a guide for them.
+func (d *document) isOfProgram() bool {
+	return strings.EqualFold(d.stem(), "readme") || d.hasWord("contributing develop developer developers developing development dev getting hacking building testing")
+}
+
+// tellsWhy reports whether e says two sentences or more of its own, besides what leads up to its commands.
+func (e evidence) tellsWhy() bool {
+	n := 0
+	for _, t := range e.texts() {
+		n += count(splitSentences(t.run.text), func(q string) bool { return len(words(q)) > 3 && sentenceEnd().MatchString(q) })
+	}
+	return n > 1
+}
+
+// isBare reports whether e is one or two commands, and a few words.
+func (e evidence) isBare() bool {
+	n := 0
+	for _, t := range e.texts() {
+		n += len(words(t.run.text))
+	}
+	return len(e.steps) == 0 && len(e.commands) > 0 && len(e.commands) < 3 && n < trifle/2
+}
