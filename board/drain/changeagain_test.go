@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,20 @@ func (w *world) copied(t *testing.T) *world {
 	again := worldIn(t, r)
 	again.answer, again.runs, again.now, again.drawn = w.answer, w.runs, w.now, w.drawn
 	return again
+}
+
+// Where the result of a refresh cannot be saved, nothing has changed, and no claim has to end first.
+func TestRefreshThatIsNotSaved(t *testing.T) {
+	t.Parallel()
+	w := waits(t, "")
+	w.o.Check = func(context.Context, *repo.Line, repo.OID, repo.OID, []repo.RefUpdate) error {
+		return errors.New("main is protected")
+	}
+	w.o.Task, w.o.Run = "a", "run-01KJPWD6M0E8497ANGJ5R0NAZZ"
+	_, err := Refresh(t.Context(), w.repo, w.o)
+	if want := "review --refresh a: the result was not saved, and the task is in review as before: main is protected"; err == nil || err.Error() != want || w.branches() != 1 {
+		t.Errorf("%v, want %s; %d branches", err, want, w.branches())
+	}
 }
 
 // A change that waits is judged again on the files there are: it is merged with what others

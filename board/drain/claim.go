@@ -42,8 +42,11 @@ func (c *claim) costOfEach() budget.MicroUSD { return c.reserved / budget.MicroU
 // isRefresh reports a result that is judged again without a session: its task stays in review.
 func (c *claim) isRefresh() bool { return c.startDraft != nil }
 
-// notSaved says that the result of the claim is lost, and when its task is free again.
+// notSaved says that the result of the claim is lost, and when its task is free again. A refresh claims nothing.
 func (c *claim) notSaved(err error) error {
+	if c.isRefresh() {
+		return fmt.Errorf("review --refresh %s: the result was not saved, and the task is in review as before: %w", c.task.ID, err)
+	}
 	if isOffBoard(c.task) {
 		return fmt.Errorf("the result was not saved; odd drain ends this session's claim after %s: %w", formatTime(c.until), err)
 	}
