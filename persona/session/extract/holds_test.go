@@ -23,6 +23,9 @@ func TestWhatHolds(t *testing.T) {
 		grid  = "Paper\n#####\n\n+--------+----------+\n| Status | Replaced |\n+--------+----------+\n"
 		rst   = "\n\nContext\n*******\n\nBoats float.\n\nDecision\n********\n\nWe will keep float plans on paper.\n"
 	)
+	parts := func(of string) string {
+		return "# " + of + "s\n\n## " + of + " usage policy\n\n### Term\n\nMembers must wash each " + of + ".\n\n### Rules\n\nMembers must lock each " + of + ".\n"
+	}
 	lead := func(does string) string {
 		return "# Crew\n\n## Roles\n\n| Role | Responsibilities |\n| --- | --- |\n| Lead | " + does + " of all boats |\n"
 	}
@@ -72,6 +75,8 @@ func TestWhatHolds(t *testing.T) {
 		{"a proposal by the fields of its list", []string{"policies/a.rst", "Paint\n=====\n\n:Author: Ann\n:Status: In progress\n\nOars\n----\n\nMembers must never varnish oars.\n"}, nil},
 		{"an author makes no proposal", []string{"policies/a.rst", "Paint\n=====\n\n:Author: Ann\n:Status: In force\n\nOars\n----\n\nMembers must never varnish oars.\n"}, []string{"policy Oars (Paint)"}},
 		{"a folder of enhancements", []string{"sep/a.md", "# Paint" + rule, "docs/enhancement/a.md", "# Paint" + rule}, nil},
+
+		{"rules in parts, in three documents of a folder", []string{"policies/a.md", parts("Oar"), "policies/b.md", parts("Sail"), "policies/c.md", parts("Keel")}, []string{"policy Keel usage policy", "policy Oar usage policy (Oars)", "policy Sail usage policy"}},
 
 		{"offices of one name in two folders", []string{"club/roles.md", lead("The head"), "sigs/ropes/README.md", strings.Replace(lead("The friend"), "# Crew", "# Ropes", 1)}, []string{"role Lead", "role Lead (Ropes)"}},
 		{"an office in two documents of a folder", []string{"club/roles.md", lead("The head"), "club/more.md", lead("The friend")}, []string{"role Lead"}},

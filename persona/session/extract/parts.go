@@ -28,6 +28,7 @@ func (d *document) joinParts(cs []candidate) []candidate {
 			in := s.line <= c.evidence[0].from && c.evidence[0].from <= e.to
 			if in {
 				of = append(of, c)
+				e.quote = slices.Concat(e.quote, c.evidence[0].quote, c.evidence[0].steps, c.evidence[0].commands)
 			}
 			return in
 		})
