@@ -503,7 +503,7 @@ func TestReaders(t *testing.T) {
 		{"what is done before", "CONTRIBUTING.md", "# X\n\n## Before submitting\n\n1. `make oars`\n2. `make boats`\n\n## Before submitting an issue\n\n1. `make oars`\n2. `make boats`\n\n## Before merging\n\nTea is warm.\n",
 			[]string{"policy Before submitting (X) |  | lines 5-6", "process Before submitting an issue | 2 steps: make oars … make boats | lines 10-11"}},
 		{"what need be no more", "docs/contributing/a.md", "# X\n\nText.\n\n## Books\n\nOur books are made with [ink](https://a.b) just like others.\n\nWe give a pen for books that takes ink by itself. You only need `pen` and `ink` or `lead` for it.\n\nPages lie under `books/` in the order of boats.\n\nFor small changes you can also just edit the pages and send them. They are read by the gate, where you can look at them by a push on the bell.\n\nThe book has a few more pages:\n- The first has a list of boats\n- We have a few small cards\n", nil},
-		{"a lead that breaks off", "AGENTS.md", "# X\n\n## Oar books and cards\n\nWhen writing books or cards of oars:\n\n- Avoid blue ink.\n- Never fold it.\n",
+		{"a lead that breaks off", "AGENTS.md", "# X\n\n## Oar books and cards\n\nWhen writing books, lists, and cards of oars:\n\n- Avoid blue ink.\n- Never fold it.\n",
 			[]string{"policy Oar books and cards |  | lines 5-8"}},
 		{"what is said of a text here", "CONTRIBUTING.md", "# X\n\n## Text of oars\n\nMembers must not copy the text here.\n",
 			[]string{"policy Text of oars |  | line 5"}},

@@ -301,11 +301,14 @@ func aboutOfLead(text string) string {
 	}
 	lead := stripLabel(strings.TrimRight(all[len(all)-1], ": "))
 	ws := words(lead)
-	if len(ws) < 6 || in("when while if", ws[0]) && !strings.Contains(lead, ", ") || strings.HasSuffix(lead, "]") || !isCapitalized(lead) || !standsAlone(strings.Replace(lead, "following ", "", 1)) || in("must should may can will shall not are is be to by of for in on with from like as and or the a an", ws[len(ws)-1]) {
+	if len(ws) < 6 || conditional().MatchString(lead) || strings.HasSuffix(lead, "]") || !isCapitalized(lead) || !standsAlone(strings.Replace(lead, "following ", "", 1)) || in("must should may can will shall not are is be to by of for in on with from like as and or the a an", ws[len(ws)-1]) {
 		return ""
 	}
 	return clip(lead, maxDescription)
 }
+
+// conditional is a lead that says when, and not what.
+var conditional = lazy(`(?i)^(?:when|while|if) (?:[^,]*|.*, ?(?:and|or) [^,]*)$`)
 
 // sequels are the words that a sentence begins with which goes on from the one before it.
 var sequels = lazy(`^(?:(?:first|second|third|next|now|again|still|instead),|(?:finally|alternate?ly|firstly|put simply|in short|secondly|now that|hence|consequently|accordingly|moreover|furthermore|besides|lastly|afterwards|meanwhile|as such|in (?:addition|both|either|other words|(?:this|that|these|such) ))\b)`)
