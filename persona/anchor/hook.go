@@ -50,7 +50,7 @@ func readHook(b []byte) (Call, error) {
 		return Call{}, fmt.Errorf("tool_input: %w", err)
 	}
 	if ClassOf(c.Tool) == Shell {
-		for _, name := range []string{"cwd", "workdir", "working_directory", "directory"} {
+		for _, name := range []string{"cwd", "workdir", "working_directory", "directory", "dir_path"} {
 			if _, ok := in.Get(name); ok {
 				return Call{}, fmt.Errorf("tool_input: %s would run the command elsewhere; use cd", name)
 			}

@@ -55,6 +55,7 @@ func TestReadHookRefuses(t *testing.T) {
 		{"a tool twice", "{\"tool_name\":\"Read\",\n\"tool_name\":\"Write\",\"tool_input\":{}}", `stdin:2: the call does not read: "tool_name" stands twice`},
 		{"a command no string", `{"tool_name":"Bash","tool_input":{"command":["rm"]}}`, "command is no string"},
 		{"a command elsewhere", `{"tool_name":"Bash","tool_input":{"command":"ls","cwd":"/"}}`, "run the command elsewhere"},
+		{"a command in a folder", `{"tool_name":"run_shell_command","tool_input":{"command":"ls","dir_path":"/"}}`, "run the command elsewhere"},
 		{"another event", `{"hook_event_name":"PostToolUse","tool_name":"Write","tool_input":{}}`, `the event "PostToolUse"`},
 	} {
 		got, err := ReadHook([]byte(c.in))
