@@ -555,7 +555,7 @@ func TestTrifles(t *testing.T) {
 		{"dev.md", "## Linting hulls\n\nFrom the top of the tree, with the tools that the image for builds has:\n\n```sh\nmake lint\nmake fix\nmake again\n```", 1},
 		{"dev.md", "## Running tests\n\n### Sailing the hulls\n\nFrom the top of the tree, with the tools that the image for builds has:\n\n```sh\nmake lint\nmake fix\nmake again\n```", 0},
 		{"dev.md", "## Running tests\n\n### Sailing the hulls\n\nThe hulls sail at night. They come back by day. From the top of the tree, run:\n\n```sh\nmake lint\nmake fix\nmake again\n```", 1},
-		{"dev.md", "## Linting hulls\n\nFrom the top of the tree:\n\n```sh\nmake lint\n```", 0}, {"dev.md", "## Linting hulls\n\nFrom the top of the tree, with the tools that the image for builds has:\n\n```sh\nmake lint\n```", 1},
+		{"dev.md", "## Linting hulls\n\nFrom the top of the tree:\n\n```sh\nmake lint\n```", 0}, {"ops.md", "## Linting hulls\n\nFrom the top of the tree:\n\n```sh\nmake lint\n```", 1}, {"dev.md", "## Linting hulls\n\nFrom the top of the tree, with the tools that the image for builds has:\n\n```sh\nmake lint\n```", 1},
 		{"dev.md", "## Getting started\n\nThe tools are in the shed. Ask the lead for the key.\n\n1. Open the shed.\n2. Take a boat.\n3. Row it.", 0}, {"dev.md", "## Rowing boats\n\nThe tools are in the shed. Ask the lead for the key.\n\n1. Open the shed.\n2. Take a boat.\n3. Row it.", 1},
 		{"GOVERNANCE.md", "Unless specified above, members must wash their boats.", 0}, {"GOVERNANCE.md", "Unless specified above, members must:\n\n- Wash their boats.\n- Lock their boats.", 1},
 	} {

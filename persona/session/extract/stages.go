@@ -140,7 +140,7 @@ func (d *document) fileName() string {
 
 // namesTeamAffair reports whether a title names what people of a team do together, in steps.
 func namesTeamAffair(title string) bool {
-	return teamAffair().MatchString(title) && !ofNews().MatchString(title) && !promisesList(title)
+	return teamAffair().MatchString(title) && !ofNews().MatchString(title)
 }
 
 var teamAffair = lazy(`(?i)\b(?:releas(?:e|es|ing)|hotfix(?:es)?|checklist|(?:on|off)boarding|incidents?|take-?downs?|deploy(?:ment|ments|ing)?|re-?index(?:ing)?|roll-?(?:back|out)s?|runbook|playbook|escalations?|(?:process|procedure|workflow|lifecycle)$)\b`)

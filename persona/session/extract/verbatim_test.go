@@ -165,6 +165,10 @@ func TestCredentialsAreLeftOut(t *testing.T) {
 	if n := e.Notes[1]; !strings.Contains(n.Content, "Deploy (Ops) (a.md:5 has what looks like a credential") || strings.Contains(n.Content, key) {
 		t.Errorf("%+v", n)
 	}
+	steps := drive(t, request("release.md", "# Release\n\n"+text[len("# Ops\n\n"):])) // the parts of a whole that has one
+	if len(steps.Atoms) != 1 || steps.Atoms[0].Atom.Title != "Roll back" {
+		t.Errorf("of a release: %v", spoken(steps))
+	}
 }
 
 // TestNoEdgeToADoubtfulAtom: what is left out is nothing that another atom may point to.
