@@ -34,6 +34,8 @@ func TestCommandIsNotFooled(t *testing.T) {
 		"make2() { :; }; flock a -c make2", "if true; then make2() { :; }; fi; make2", "make2() { :; }; x=make2; unset $x; make2",
 		// Braces with quotes in them multiply a word too.
 		"touch {'a',b}", `touch docs/{"../odd.toml",/../docs/x}`, "rm {$HOME,x}", `touch {"a".."c"}`,
+		// A comment ends with its line.
+		"ls # x \\\ntouch2 x", "declare #x\\\ntouch2 x", "sh <<'E'\n# \\\ntouch2 x\nE", "(ls;#\\\ntouch2 x\n)",
 		// A trap runs in the shell of the line.
 		"trap 'cd docs' DEBUG; touch x", "trap 'cd docs || exit' ERR; false; touch x",
 		// The shell reads the rest of the line in another way.

@@ -77,8 +77,15 @@ func (s *shell) verdict() CommandVerdict {
 	return s.close()
 }
 
+// openComment matches what may be a comment that ends in a backslash: for a shell it ends with its
+// line, for the parser it goes on.
+var openComment = lazyRegexp("(?m)((?:^|[\\s;|&()<>`])#[^\n]*\\\\)\n")
+
 // judgeLine judges text that a shell would read, and returns where that shell is then.
 func (s *shell) judgeLine(text string, in dirs, from input) (ok, bad dirs) {
+	if plain := openComment().ReplaceAllString(text, "$1 \n"); plain != text {
+		s.judgeLine(plain, in, from)
+	}
 	if s.depth++; s.depth > maxNesting {
 		s.addHard("command_too_deep", fmt.Sprintf("the command nests more than %d shells", maxNesting), "write the command itself")
 		return in, in
