@@ -64,7 +64,7 @@ func (s *section) readStages() []candidate {
 		}
 	}
 	e.from = e.passage[0].from
-	if e.isTooLong() || instructs+acts < len(steps) || !whole && !told && 2*named < len(steps) || whole && (3*orders < 2*parts || 4*(instructs+acts) < all) {
+	if e.isTooLong() || instructs+acts < len(steps) || !whole && !told && 2*named < len(steps) || whole && (3*orders < 2*parts || 4*(instructs+acts) < all || 2*instructs < parts) {
 		return nil
 	}
 	if text := strings.Join(renderAll(e.passage, nil), "\n"); secrets.RedactText(text) != text {
@@ -74,7 +74,11 @@ func (s *section) readStages() []candidate {
 		x.part = x.part || slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.isBelow(step) })
 	}
 	first, last := stripStage(steps[0].title), stripStage(steps[len(steps)-1].title)
-	about := cmp.Or(opening.summarize(), clip(fmt.Sprintf("%d steps: %s … %s", len(steps), first, last), maxDescription))
+	in := "parts"
+	if slices.ContainsFunc(steps, func(x *section) bool { return stage().MatchString(x.title) }) {
+		in = "steps" // in that order
+	}
+	about := cmp.Or(opening.summarize(), clip(fmt.Sprintf("%d %s: %s … %s", len(steps), in, first, last), maxDescription))
 	score := scoreProcess
 	for _, n := range []int{2, 8} {
 		if n*instructs < says {
