@@ -52,7 +52,8 @@
 //   - sessions, work: the sessions of a claim, one after the other or side by side; one session from its request to
 //     its verdict
 //   - invoke: sessions that no task asks for
-//   - contract, records: what a session is bound to; what the ledgers record of a run, and what is given instead of the board
+//   - contract, records: what a session is bound to; what the ledgers record of a run, and what is given instead of
+//     the board
 //   - grant, handshake: what a session may do; the handshake that binds it to its role
 //   - brief, related: what it is told, and the atoms that bear on its task
 //   - desk, computer, toolbox, servers: its scratch repository, this computer, what it may look at, its MCP servers
@@ -73,14 +74,15 @@
 // the signs of decay. Package agent has the agents that odd.toml names, with their sandbox, package bench the
 // checks of a commit.
 //
-// boardWriter plans commits for the board and moves it. Other questions are answered by a value
-// made for them: snapshot, authority, admission, contracts and computer; recorder plans the commits
-// that record what sessions came to. One session at work on a claim is an attempt. The attempt turns an input
-// into a lastSession; each judgement makes a new lastSession of the one before. With the sessions before it, the
-// last one is a work. The result of a claim is planned from its works, on the board as it is when it lands. These values are never written again; a snapshot fills
-// caches, and a handshake counts its stages. A change of files has a state, which only its own methods
-// write; it asks its sessions (asking) and keeps the log of its op. The type drain is the loop, and
-// what its steps share of the run.
+// boardWriter plans commits for the board and moves it. Other questions are answered by a value made for them:
+// snapshot, authority, admission, contracts and computer; recorder plans the commits that record what sessions came
+// to. One session at work on a claim is an attempt. The attempt turns an input into a lastSession; each judgement
+// makes a new lastSession of the one before. With the sessions before it, the last one is a work. The result of a
+// claim is planned from its works, on the board as it is when it lands. These values are never written again; a
+// snapshot fills caches, and a handshake counts its stages. A change of files has a state, which only its own methods
+// write; it asks its sessions (asking) and keeps the log of its op. The type drain is the loop, and what its steps
+// share of the run. The package is large because every step from claim to result has an end of its own for a crash, a
+// lost race, a lease that is over and money that is gone.
 //
 // # Invariants kept here
 //

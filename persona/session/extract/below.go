@@ -8,10 +8,10 @@ import (
 // maxBelow bounds the lines of a rule that is quoted with the sections below its heading.
 const maxBelow = 100
 
-// takeBelow returns candidates with the rules that go on below another heading: what a section says is quoted with
-// the sections below it that hold rules and of which nothing else was read, or for agents only steps that oblige, up to the last one; and a heading that
-// says nothing alone, as Guidelines, is quoted from the heading above it. A rule that would be too long is left
-// out where the sections below it hold the rules, by their headings.
+// takeBelow returns candidates with the rules that go on below another heading: what a section says is quoted with the
+// sections below it that hold rules and of which nothing else was read, or for agents only steps that oblige, up to
+// the last one; and a heading that says nothing alone, as Guidelines, is quoted from the heading above it. A rule that
+// would be too long is left out where the sections below it hold the rules, by their headings.
 func (d *document) takeBelow(cs []candidate) []candidate {
 	if !d.isForRules() {
 		return cs

@@ -4,17 +4,17 @@
 //
 // # What it reads
 //
-//   - policies: the paragraphs and lists of a section that oblige people, whole, so that their
-//     conditions stay, a heading that obliges, and a list of orders of what agents or contributors read. A section of
-//     bearable length is quoted whole, and one whose parts say little alone, or that only opens what its parts oblige to, with its
-//     parts; what is done before a change is handed in, for those who do it.
-//     Where a document is about how people work, weaker words count, and in a charter what is done
-//   - processes: a heading that names an activity, or a sentence that says what for, above an ordered
-//     list, instructions or commands; a noun only above steps or commands; Diagnosis, Mitigation and
-//     the like of a runbook; in a charter, what people do in turn. A document or heading named for an affair of the team, as a release, an onboarding or a
-//     checklist, whose headings instruct is one procedure with all of them; where it is too long, each of its stages is. Left out is a procedure that runs a script
-//     which the program's tree no longer has. A section that obliges as often as
-//     it instructs is neither a policy nor a process, and a finding counts it
+//   - policies: the paragraphs and lists of a section that oblige people, whole, so that their conditions stay, a
+//     heading that obliges, and a list of orders of what agents or contributors read. A section of bearable length is
+//     quoted whole, and one whose parts say little alone, or that only opens what its parts oblige to, with its parts;
+//     what is done before a change is handed in, for those who do it. Where a document is about how people work,
+//     weaker words count, and in a charter what is done
+//   - processes: a heading that names an activity, or a sentence that says what for, above an ordered list,
+//     instructions or commands; a noun only above steps or commands; Diagnosis, Mitigation and the like of a runbook;
+//     in a charter, what people do in turn. A document or heading named for an affair of the team, as a release, an
+//     onboarding or a checklist, whose headings instruct is one procedure with all of them; where it is too long, each
+//     of its stages is. Left out is a procedure that runs a script which the program's tree no longer has. A section
+//     that obliges as often as it instructs is neither a policy nor a process, and a finding counts it
 //   - decisions: the section of an ADR that states the decision; not one that was given up or refused, that a
 //     later record of the folder removes by name, decides again or says it replaces, that is a stop-gap or a list of work,
 //     or that names what the program's tree no longer has; one that is only proposed says so in its title and stands
@@ -26,44 +26,50 @@
 //   - terms: definition lists; lists, paragraphs and sub-headings of a glossary; tables with a column
 //     of terms; "What is X?"; "An *X* is a …"
 //
-// What a section is about is told by its heading, else by the nearest heading above it, else by the
-// file or folder. It passes over licences and tables of contents; what is not in English; minutes,
-// plans, reviews of one time, drafts, proposals, examples, papers, themes and forms; what a folder, a heading, the front matter or a field at the top calls
-// done, rejected, archived or legacy; invitations, and what only weighs, as context and alternatives. Specifications, references of
-// an interface and manuals for users, and what tells others how to begin with a product, check it or build on it, hold no rule or procedure of the team.
+// What a section is about is told by its heading, else by the nearest heading above it, else by the file or folder. It
+// passes over licences and tables of contents; what is not in English; minutes, plans, reviews of one time, drafts,
+// proposals, examples, papers, themes and forms; what a folder, a heading, the front matter or a field at the top
+// calls done, rejected, archived or legacy; invitations, and what only weighs, as context and alternatives.
+// Specifications, references of an interface and manuals for users, and what tells others how to begin with a product,
+// check it or build on it, hold no rule or procedure of the team.
 //
 // # What an atom holds
 //
-// Its kind, title and, where the quote has one, a sentence about it that stands alone; its sources, with their lines, the blob of the
-// file and a hash of the cited text; and the text itself as a quote with footnotes.
-// TestAtomWhole has one.
+// Its kind, title and, where the quote has one, a sentence about it that stands alone; its sources, with their lines,
+// the blob of the file and a hash of the cited text; and the text itself as a quote with footnotes. TestAtomWhole has
+// one.
 //
 // Edges are typed only where the text says how (Owner, "reports to", a command
 // that is run, "produces"); a mere mention is relates_to.
 //
 // # What holds
 //
-//  1. No atom without a file and lines that say so, word for word: what it quotes
-//     stands in those lines, in their order, with marks of markdown taken off, and what a
-//     generator of sites marks, as a warning or the file of some code, as a label in bold. Code keeps its marks; a link stays where it can be followed from the atom's file. A procedure is quoted whole, with the notes below its steps and the comments
-//     in its commands. An atom that fails this is left out, and a finding names it.
+//  1. No atom without a file and lines that say so, word for word: what it quotes stands in those lines, in their
+//     order, with marks of markdown taken off, and what a generator of sites marks, as a warning or the file of some
+//     code, as a label in bold. Code keeps its marks; a link stays where it can be followed from the atom's file. A
+//     procedure is quoted whole, with the notes below its steps and the comments in its commands. An atom that fails
+//     this is left out, and a finding names it.
 //  2. One concept is one atom: the same name or the same rule in several files is one atom with
 //     several sources, which cite what it quotes, and where kinds disagree the plainest source decides. Of documents
 //     for several years or versions the last one says what holds; a finding names the others.
 //  3. What the bundle already holds is emitted only with something new and with
 //     the blob it updates, and never when a person wrote or verified it. Other lines
 //     for the same text and other links are nothing new, and what a person edited stays while the text does.
-//  4. The plainest sources win: procedures, decisions and rules by how plainly
-//     they are such, then roles, definitions, systems, files; a point for every further document that says the same, up
-//     to five, eight for an affair of the team, and less for a past year, notes, an example, a heading that does not name it, no description, or what countLacks counts.
-//     Each further atom of one document or type counts less. Beyond two fifths of MaxAtoms only what strong
-//     evidence speaks for is emitted, and nowhere a rule that says little, nor how a program is built or run without a why; the weaker ones are named. How many were left out is a finding, as is every input that was
+//  4. The plainest sources win: procedures, decisions and rules by how plainly they are such, then roles, definitions,
+//     systems, files; a point for every further document that says the same, up to five, eight for an affair of the
+//     team, and less for a past year, notes, an example, a heading that does not name it, no description, or what
+//     countLacks counts. Each further atom of one document or type counts less. Beyond two fifths of MaxAtoms only
+//     what strong evidence speaks for is emitted, and nowhere a rule that says little, nor how a program is built or
+//     run without a why; the weaker ones are named. How many were left out is a finding, as is every input that was
 //     not read and every name that two documents define differently.
 //  5. A source whose text is gone from the file that was read goes from the atom, with what
 //     is quoted of it. An atom that loses the last one is proposed as deprecated, and only
 //     named where a person verified it. A file that is gone counts as read where it is
 //     among the inputs, or in a folder that is.
 //  6. A fault of the reader on one file costs that file alone.
+//
+// The package is large because each kind of atom, and each way in which documents lay one out, has rules of its own.
+// The types section and document have the questions that these rules ask of a text, which are more than forty.
 package extract
 
 import (
@@ -264,7 +270,8 @@ func (c candidate) isTrifle() bool {
 	return false
 }
 
-// isStrong reports whether strong evidence speaks for c: of a rule less is enough in a document for rules, and of a role in one that governs.
+// isStrong reports whether strong evidence speaks for c: of a rule less is enough in a document for rules, and of a
+// role in one that governs.
 func (c candidate) isStrong() bool {
 	least := scoreStrong
 	switch d := c.evidence[0].doc; {

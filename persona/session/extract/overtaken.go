@@ -137,8 +137,9 @@ func readTree(files fs.FS) tree {
 	return t
 }
 
-// withoutGone takes out the decisions about what the tree no longer has, a file that they link to or what a tool
-// that they choose always leaves, and the procedures that run such a script. Only a tree of a program tells that. The second result is what it took out, and why.
+// withoutGone takes out the decisions about what the tree no longer has, a file that they link to or what a tool that
+// they choose always leaves, and the procedures that run such a script. Only a tree of a program tells that. The
+// second result is what it took out, and why.
 func withoutGone(files fs.FS, cs []candidate) (kept []candidate, gone []skip) {
 	if !slices.ContainsFunc(cs, func(c candidate) bool { return c.kind == decision || c.kind == process && len(c.listScripts()) > 0 }) {
 		return cs, nil

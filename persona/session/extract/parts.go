@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// joinParts returns candidates with one rule for each heading that lays one down in parts: below it, in maxRules lines, stand
-// other headings, and what was read of them are rules of which one says little without the others. It is quoted with
-// all its parts. Below a heading of a process, steps and rules together are the process.
+// joinParts returns candidates with one rule for each heading that lays one down in parts: below it, in maxRules
+// lines, stand other headings, and what was read of them are rules of which one says little without the others. It is
+// quoted with all its parts. Below a heading of a process, steps and rules together are the process.
 func (d *document) joinParts(cs []candidate) []candidate {
 	for _, s := range d.sections {
 		if s.own != policies && !namesCourse(s.title) && (s.level == 1 || !d.isForRules()) || !ruleTitle(s.title) || s.isAside() {
@@ -72,9 +72,10 @@ func namesCourse(title string) bool {
 	return len(ws) > 1 && in("process procedure workflow lifecycle", ws[len(ws)-1])
 }
 
-// isInParts reports whether what was read of s and below it is one rule in parts: nothing but rules, and below a heading of a process
-// steps, which are a process by its heading, or two of which are told by it, or most of which say little alone, or one of which is a fragment: what s itself says where that is little or leads on to the parts, or what stands below a heading that says
-// nothing without that of s.
+// isInParts reports whether what was read of s and below it is one rule in parts: nothing but rules, and below a
+// heading of a process steps, which are a process by its heading, or two of which are told by it, or most of which say
+// little alone, or one of which is a fragment: what s itself says where that is little or leads on to the parts, or
+// what stands below a heading that says nothing without that of s.
 func (s *section) isInParts(of []candidate) bool {
 	fragment := len(of) > 0 && s.holdsShortRules(count(of, func(c candidate) bool { return !c.isTrifle() })) || namesCourse(s.title) && len(of) > 1 || countTelling(s.title) > 0 && count(of, func(c candidate) bool {
 		return strings.HasSuffix(c.title, " ("+sectionNumber().ReplaceAllString(s.title, "")+")")

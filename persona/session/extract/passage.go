@@ -11,7 +11,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// maxPassage bounds the lines of a passage, and maxCourse those of a procedure whose steps are headings. An atom with a longer one is left out.
+// maxPassage bounds the lines of a passage, and maxCourse those of a procedure whose steps are headings. An atom with
+// a longer one is left out.
 const (
 	maxPassage = 120
 	maxCourse  = 160

@@ -8,8 +8,9 @@ import (
 // trifle is the words up to which a rule says little, unless it says what people must do.
 const trifle = 28
 
-// isTrifling reports whether a rule that e quotes is not worth an atom: its first sentence leaves what holds to another document or to what stands
-// above its heading, or it is a few words of advice. In a charter, and for agents, few words are a rule.
+// isTrifling reports whether a rule that e quotes is not worth an atom: its first sentence leaves what holds to
+// another document or to what stands above its heading, or it is a few words of advice. In a charter, and for agents,
+// few words are a rule.
 func (e evidence) isTrifling() bool {
 	var ts []string
 	n, heads, hard := 0, 0, e.doc.isCharter() || e.doc.isForAgents()
