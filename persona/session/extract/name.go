@@ -104,7 +104,7 @@ func countTelling(title string) int {
 	for _, w := range words(title) {
 		if !in("a an the of to in on for with from at by and or your our this these that is are before after about how new using getting things done first here it them should "+
 			"changes change instance process workflow build app application code project repository repo branch tests test source started start set up "+
-			"environment dependencies development locally local works steps manual automatic "+
+			"environment dependencies development locally local works steps step manual automatic update data frequently asked questions faq "+
 			"policy policies guideline guidelines rule rules standards principles best practices considerations requirements responsibility responsibilities general other overview review summary recommended", w) {
 			n++
 		}

@@ -84,6 +84,8 @@ func TestReaders(t *testing.T) {
 		{"what a release has", "a.md", "# Release 2.0\n\n## New\n\nWash the boat.\n\n## On the day\n\nMove it to the jetty. Ask the guide.\n", nil},
 		{"an affair of more lines than an atom quotes", "a.md", "# Release of a boat\n\n## Phase 1 - Wash the whole hull\n\n### Soap\n\nOpen the tin.\n\n### Water\n\nPut it in.\n\n## Phase 2 - Take it to the jetty\n\n### Cart\n\n" + strings.Repeat("Push the cart.\n\n", 72) + "### Rope\n\nCheck the rope.\n\n## Facts\n\n### Skiffs\n\nWash them.\n\n### Sloops\n\nWash them.\n",
 			[]string{"process Take it to the jetty (Release of a boat) | 2 parts: Cart … Rope | lines 15-163", "process Wash the whole hull (Release of a boat) | 2 parts: Soap … Water | lines 5-11"}},
+		{"headings that many documents have", "a.md", "# Boat tables\n\n## Update the data\n\n1. Open the book.\n2. Write the boat in.\n3. Close the book.\n\n## Step by step process\n\n1. Open the shed.\n2. Wash the boat.\n3. Close the shed.\n",
+			[]string{"process Update the data (Boat tables) | 3 steps: Open the book … Close the book | lines 5-7", "process Step by step process (Boat tables) | 3 steps: Open the shed … Close the shed | lines 11-13"}},
 		{"a diagram of an affair of the team", "a.md", "# Release process\n\nThis diagram tells how a boat is released.\n\n```mermaid\ngraph TD\nA --> B\n```\n",
 			[]string{"process Release process |  | lines 3-8"}},
 		{"what stands below the top heading of a table of contents", "a.md", "# Boats\n\n# Table of contents\n\n- Oars\n\n## Wash the oars\n\n1. Open the tin.\n2. Wash them.\n\n## License\n\n### Paint the oars\n\n1. Open the tin.\n2. Paint them.\n",
