@@ -72,23 +72,34 @@ func namesCourse(title string) bool {
 	return len(ws) > 1 && in("process procedure workflow lifecycle", ws[len(ws)-1])
 }
 
-// isInParts reports whether what was read of s and below it is one rule in parts: nothing but rules, and below a
-// heading of a process steps, which are a process by its heading, or two of which are told by it, or most of which say
-// little alone, or one of which is a fragment: what s itself says where that is little or leads on to the parts, or
-// what stands below a heading that says nothing without that of s.
+// isInParts reports whether what was read of s and below it is one rule in parts. All of it must be rules; below a
+// heading of a process, steps count as well. And one of these must hold:
+//
+//   - the heading names a process, and two parts were read
+//   - s is a heading alone, above sections of a few rules each, most of which say little alone
+//   - two parts have the heading in their titles, because their own say nothing
+//   - a part is a fragment: it stands below a heading that says nothing alone, or it is the opening of s, and says
+//     little or leads on to what stands below
 func (s *section) isInParts(of []candidate) bool {
-	fragment := len(of) > 0 && s.holdsShortRules(count(of, func(c candidate) bool { return !c.isTrifle() })) || namesCourse(s.title) && len(of) > 1 || countTelling(s.title) > 0 && count(of, func(c candidate) bool {
-		return strings.HasSuffix(c.title, " ("+sectionNumber().ReplaceAllString(s.title, "")+")")
-	}) > 1
-	for _, c := range of {
-		if c.kind != policyAtom && !(c.kind == process && namesCourse(s.title)) {
-			return false
+	heading := sectionNumber().ReplaceAllString(s.title, "")
+	course := namesCourse(s.title)
+	toldByIt := func(c candidate) bool { return strings.HasSuffix(c.title, " ("+heading+")") }
+	isFragment := func(c candidate) bool {
+		title, e := bracketed().ReplaceAllString(c.title, ""), c.evidence[0]
+		if e.from < s.line+maxOpening && sameName(title, heading) {
+			return e.isTrifling() || slices.ContainsFunc(e.quote, leadsOn().MatchString)
 		}
-		title := bracketed().ReplaceAllString(c.title, "")
-		own := c.evidence[0].from < s.line+maxOpening && sameName(title, sectionNumber().ReplaceAllString(s.title, ""))
-		fragment = fragment || own && (c.evidence[0].isTrifling() || slices.ContainsFunc(c.evidence[0].quote, leadsOn().MatchString)) || !own && countTelling(title) == 0
+		return countTelling(title) == 0
 	}
-	return fragment
+	switch {
+	case slices.ContainsFunc(of, func(c candidate) bool { return c.kind != policyAtom && !(c.kind == process && course) }):
+		return false
+	case course && len(of) > 1, countTelling(s.title) > 0 && count(of, toldByIt) > 1:
+		return true
+	case len(of) > 0 && s.holdsShortRules(count(of, func(c candidate) bool { return !c.isTrifle() })):
+		return true
+	}
+	return slices.ContainsFunc(of, isFragment)
 }
 
 // holdsShortRules reports whether s is nothing but a heading above sections of a few rules each, most of which do not
