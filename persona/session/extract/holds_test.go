@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -163,4 +164,28 @@ func TestRestIsQuoted(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", tt.text, spoken(e), tt.lines)
 		}
 	}
+}
+
+// TestPartOfATreeTellsNothingGone: where a folder cannot be read, nobody knows that a script is gone.
+func TestPartOfATreeTellsNothingGone(t *testing.T) {
+	t.Parallel()
+	r := request("docs/a.md", "# Wash the boat\n\n1. Run `scripts/wash.sh`.\n2. Ask the guide.\n3. Close the shed.\n", "a.go", "", "b.go", "", "scripts/c.go", "")
+	want := []string{"process Wash the boat | 3 steps: Run scripts/wash.sh … Close the shed | lines 3-5"}
+	if got := spoken(drive(t, r)); len(got) != 0 {
+		t.Errorf("a script that is gone: %q", got)
+	}
+	r.Inputs, r.Files = []string{"docs/"}, lockedFS{r.Files}
+	if d := cmp.Diff(want, spoken(drive(t, r))); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// lockedFS is files of which the folder of scripts cannot be read.
+type lockedFS struct{ fs.FS }
+
+func (f lockedFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if name == "scripts" {
+		return nil, fs.ErrPermission
+	}
+	return fs.ReadDir(f.FS, name)
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -9,54 +10,82 @@ import (
 	"unicode"
 )
 
-// withoutOverturned takes out the decisions that a later record of their folder overturns. The second result is
-// what it took out.
+// record is a decision of a numbered file, with what it says of records before it.
+type record struct {
+	at       int // index among the candidates
+	dir      string
+	file     string
+	order    string
+	title    string // without the words that say how far it is
+	removes  string // the thing that its title takes away, "" for none; named says that it is spelt as a name is
+	named    bool
+	replaced []string // the files of records that it says it replaces
+	stands   bool     // it is not pending
+}
+
+// withoutOverturned takes out the decisions that a later record of their folder overturns: one that removes or replaces
+// by name what they are about, decides the same again, or says that it replaces them. The second result is what it took
+// out.
 func withoutOverturned(cs []candidate) (kept []candidate, gone []skip) {
-	for _, c := range cs {
-		p := c.evidence[0].doc.path
-		at := slices.IndexFunc(cs, func(o candidate) bool {
-			later := o.evidence[0].doc.path
-			return o.kind == decision && c.kind == decision && path.Dir(p) == path.Dir(later) && digits().MatchString(path.Base(p)) && digits().MatchString(path.Base(later)) && orderOf(p) < orderOf(later) && o.overturns(c)
-		})
-		if at < 0 {
-			kept = append(kept, c)
+	var all []record
+	for i, c := range cs {
+		if p := c.evidence[0].doc.path; c.kind == decision && digits().MatchString(path.Base(p)) {
+			all = append(all, c.readRecord(i))
+		}
+	}
+	by := map[int]record{}
+	for _, r := range all {
+		if at := slices.IndexFunc(all, func(o record) bool {
+			return o.stands && o.dir == r.dir && r.order < o.order && o.overturns(r, cs[r.at])
+		}); at >= 0 {
+			by[r.at] = all[at]
+		}
+	}
+	for i, c := range cs {
+		if r, is := by[i]; is {
+			gone = append(gone, skip{path: fmt.Sprintf("%s:%d", c.evidence[0].doc.path, c.evidence[0].from), why: path.Join(r.dir, r.file) + " is later"})
 		} else {
-			gone = append(gone, skip{path: fmt.Sprintf("%s:%d", p, c.evidence[0].from), why: cs[at].evidence[0].doc.path + " is later"})
+			kept = append(kept, c)
 		}
 	}
 	return kept, gone
 }
 
-// overturns reports whether a later decision leaves nothing of c: it removes or replaces by name what c is about, by
-// its title or, where only a name is spelt so, by what it says; it decides the same again; or it says that it replaces c.
-func (o candidate) overturns(c candidate) bool {
-	return o.speaksAgainst(c) && o.evidence[0].doc.pending() == ""
+func (c candidate) readRecord(at int) record {
+	d := c.evidence[0].doc
+	r := record{at: at, dir: path.Dir(d.path), file: path.Base(d.path), order: orderOf(d.path), title: strings.Join(stageless(c.title), " "), stands: d.pending() == ""}
+	if m := removes().FindStringSubmatch(c.title); m != nil {
+		r.removes, r.named = m[1], strings.ContainsFunc(m[1][1:], unicode.IsUpper)
+	}
+	for _, s := range d.sections {
+		for _, b := range s.blocks {
+			for _, t := range b.listTexts() {
+				if len(t.run.spans) == 0 || !replaces().MatchString(t.run.text) {
+					continue
+				}
+				for _, sp := range t.run.spans {
+					if file, _, _ := strings.Cut(path.Base(sp.to), "#"); sp.kind == link {
+						r.replaced = append(r.replaced, file)
+					}
+				}
+			}
+		}
+	}
+	return r
 }
 
-func (o candidate) speaksAgainst(c candidate) bool {
-	d := o.evidence[0].doc
-	if m := removes().FindStringSubmatch(o.title); m != nil {
+// overturns reports whether a later record leaves nothing of an earlier one, which is c.
+func (r record) overturns(earlier record, c candidate) bool {
+	if r.removes != "" {
 		said := c.title
-		if strings.ContainsFunc(m[1][1:], unicode.IsUpper) {
+		if r.named {
 			said += " " + strings.Join(c.evidence[0].quote, " ")
 		}
-		if slices.ContainsFunc(words(said), func(w string) bool { return strings.EqualFold(w, m[1]) }) {
+		if slices.ContainsFunc(words(said), func(w string) bool { return strings.EqualFold(w, r.removes) }) {
 			return true
 		}
 	}
-	if d != c.evidence[0].doc && slices.Equal(stageless(o.title), stageless(c.title)) {
-		return true
-	}
-	return slices.ContainsFunc(d.sections, func(s *section) bool {
-		return slices.ContainsFunc(s.blocks, func(b block) bool {
-			return slices.ContainsFunc(b.listTexts(), func(t item) bool {
-				return slices.ContainsFunc(t.run.spans, func(sp span) bool {
-					file, _, _ := strings.Cut(path.Base(sp.to), "#")
-					return sp.kind == link && file == path.Base(c.evidence[0].doc.path)
-				}) && replaces().MatchString(t.run.text)
-			})
-		})
-	})
+	return r.file != earlier.file && r.title == earlier.title || slices.Contains(r.replaced, earlier.file)
 }
 
 // stageless are the words of a title without those that say how far it is.
@@ -117,11 +146,15 @@ type tree struct {
 // maxNames bounds the files that a tree is looked at for.
 const maxNames = 100_000
 
-func readTree(files fs.FS) tree {
-	t := tree{names: map[string]bool{}}
-	_ = fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || len(t.names) > maxNames {
-			return fs.SkipAll
+// readTree lists files; whole is false where it did not see all of them, so that nothing can be said to be gone.
+func readTree(files fs.FS) (t tree, whole bool) {
+	t.names = map[string]bool{}
+	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if len(t.paths) == maxNames {
+			return errors.New("too many files")
 		}
 		t.names[strings.ToLower(d.Name())] = true
 		t.paths = append(t.paths, "/"+strings.ToLower(p))
@@ -134,7 +167,7 @@ func readTree(files fs.FS) tree {
 		}
 		return nil
 	})
-	return t
+	return t, err == nil
 }
 
 // withoutGone takes out the decisions about what the tree no longer has, a file that they link to or what a tool that
@@ -144,8 +177,8 @@ func withoutGone(files fs.FS, cs []candidate) (kept []candidate, gone []skip) {
 	if !slices.ContainsFunc(cs, func(c candidate) bool { return c.kind == decision || c.kind == process && len(c.listScripts()) > 0 }) {
 		return cs, nil
 	}
-	t := readTree(files)
-	if t.programs <= t.texts || len(t.names) > maxNames {
+	t, whole := readTree(files)
+	if !whole || t.programs <= t.texts {
 		return cs, nil
 	}
 	for _, c := range cs {
